@@ -1,4 +1,4 @@
-"""Add the manual page to the wheel if `make man` has written it; `pip install .` of a checkout does without."""
+"""Add the manual page to the wheel if `make man` has written it; `pip install .` in a checkout does without it."""
 
 from __future__ import annotations
 

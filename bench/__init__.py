@@ -1,13 +1,14 @@
-"""The benchmark, `python -m bench`: measures the program against its thresholds, and beside a peer in the same run.
+"""The benchmark, `python -m bench`: measures the program against its thresholds, and compares it with a peer in the
+same run.
 
-It needs nothing but this checkout and the registries of its tools. It writes the figures that a user decides by into
-BENCHMARKS.md, and the tables of all values into bench/HISTORY.md; bench/README.md explains how to read them.
+It needs only this checkout and its tools' package registries. It writes the most important figures to BENCHMARKS.md,
+and the tables of all values to bench/HISTORY.md; bench/README.md explains how to read them.
 
-Each question has its folder: `optimum` (how good are the routes?), `speed`, `service`, `chain` and `scale`, which is a
-command of its own. `question` in each of them measures, and returns an `Answer`: rows for the page and sections for the
+Each question has a folder: `optimum` (how good are the routes?), `speed`, `service`, `chain` and `scale`, which is a
+separate command. `question` in each of them measures, and returns an `Answer`: rows for the page and sections for the
 history. `plan` parses the command line, `running` runs programs, and `report` is the common part.
 
-It asks no public nodes: neither this process nor one that it starts, unless it brings nodes of its own.
+Neither this process nor its child processes use public nodes, unless they bring their own.
 """
 
 import os

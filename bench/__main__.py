@@ -28,7 +28,7 @@ Measure = Callable[[Plan, Path, Callable[[str], None]], Answer]
 
 
 def main() -> int:
-    """Run the plan. Return 1 if something fails, 2 for files that cannot be read; a missed bar is only reported."""
+    """Run the plan. Return 1 if something fails, 2 if files cannot be read; a missed threshold is only reported."""
     plan = parse_plan()
     try:
         check_files(plan)
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def check_files(plan: Plan) -> None:
-    """Check the files that the plan reads and writes before half an hour of measuring. Raises `BenchmarkFailed`."""
+    """Check the plan's input and output files before half an hour of measurements. Raises `BenchmarkFailed`."""
     for market in plan.markets:
         check_market(market)
     if plan.out:
@@ -95,7 +95,7 @@ def check_market(file: Path) -> None:
 
 
 def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict[str, Answer], dict[str, str]]:
-    """Return the answers to the questions of the plan, and why others could not be answered."""
+    """Return the answers to the plan's questions, and the reasons why others could not be answered."""
     answers: dict[str, Answer] = {}
     failures: dict[str, str] = {}
     for outdated in folder.glob(f"{PEER_RESULTS}_*"):
@@ -118,7 +118,7 @@ def measure(plan: Plan, folder: Path, note: Callable[[str], None]) -> tuple[dict
 
 
 def _write(plan: Plan, answers: Mapping[str, Answer], clock: Clock) -> None:
-    """Put the answers into the page and its history, and keep all other sections."""
+    """Write the answers to the page and its history, and keep all other sections."""
     if plan.out is None:
         return
     page, history = read_text(plan.out), read_text(history_of(plan.out))
@@ -133,7 +133,7 @@ def _write(plan: Plan, answers: Mapping[str, Answer], clock: Clock) -> None:
 
 
 def tool_versions() -> dict[str, str]:
-    """Return the versions of the tools that the figures depend on."""
+    """Return the versions of the tools that affect the figures."""
     numerics = {name: metadata.version(name) for name in ("numpy", "scipy")}
     return {"Node": run(["node", "--version"]).strip(), **numerics, "Tines": install()}
 

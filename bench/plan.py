@@ -11,18 +11,18 @@ from typing import NamedTuple, NoReturn
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "BENCHMARKS.md"
 QUESTIONS = ("orders", "speed", "optimum", "service", "chain")
-"""In the order of measuring. The optimum judges the routes of the peer that the speed has timed."""
+"""The questions in measuring order. The optimum judges the peer's routes that were timed for speed."""
 FEW_PASSES = 2
 SIZES, SEEDS = (1_000, 10_000), (7, 1)
-"""Pools and seeds of the generated markets of the page."""
+"""Pool counts and seeds of the generated markets on the page."""
 
 _QUICK_SIZES = (100,)
 _STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
 
 
 class ChainPlan(NamedTuple):
-    """Run first syncs of `pairs` of V2 and `pools` of V3 `syncs` times each, and live quotes `runs` times each; follow
-    `blocks` of `swaps` swaps each, and `announced` blocks at each block time; mine `routes` routes."""
+    """Run first syncs of `pairs` V2 pairs and `pools` V3 pools, `syncs` times each, and live quotes `runs` times each;
+    follow `blocks` blocks with `swaps` swaps each, and `announced` blocks for each block time; mine `routes` routes."""
 
     pairs: int
     pools: int
@@ -38,7 +38,7 @@ _CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 60, 600), ChainPl
 
 
 class Plan(NamedTuple):
-    """The questions to answer, with the sizes and repetitions of what answers them.
+    """The questions to answer, with the sizes and repetitions of their measurements.
 
     Users' orders are quoted in turn with the revisions `against`, each `pair_rounds` times: at most `real_orders` of
     each real market, `world_orders` of each other world, and `exact_output_orders` also for exact output;
@@ -87,7 +87,7 @@ class Plan(NamedTuple):
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Return the seeds of the generated markets: as many as those of the page in a whole run."""
+        """Return the seeds of the generated markets: as many as on the page, for a whole run."""
         if self.seed is None:
             return SEEDS[:1] if self.is_quick else SEEDS
         return (self.seed,) if self.is_quick else (self.seed, self.seed + 1)
@@ -99,11 +99,11 @@ class Plan(NamedTuple):
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether the figures are of the markets of the page, with its repetitions."""
+        """Return whether the figures are for the page's markets, with its repetitions."""
         return self.seed is None and not self.markets and self.sizes == SIZES and not self.is_quick
 
     def command(self, question: str | None = None) -> str:
-        """Return what measures a question again, or all; without the folders of this machine."""
+        """Return the command that measures a question again, or all questions; without this machine's folders."""
         words = ["--only", question] if question else []
         words += ["--quick"] if self.is_quick else []
         words += ["--seed", str(self.seed)] if self.seed is not None else []
@@ -115,7 +115,7 @@ class Plan(NamedTuple):
 
 
 class _Parser(argparse.ArgumentParser):
-    """An error that one sentence explains."""
+    """A parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
         print(f"bench: {message}", file=sys.stderr)

@@ -13,19 +13,20 @@ _DROPPED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "XDG_CONFIG_H
 
 
 class BenchmarkFailed(Exception):
-    """A program or file that the benchmark needs is missing or fails."""
+    """A program or file needed by the benchmark is missing or fails."""
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """Return the environment without settings of the program: no variables, and no file in `home`."""
+    """Return the environment without any swapcli settings: no variables, and no file in `home`."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
     environment["SWAPCLI_SOLVE_TIME_S"] = "0"  # outputs must not depend on the speed of the machine
-    environment["SWAPCLI_LIVE"] = "never"  # neither on public nodes
+    environment["SWAPCLI_LIVE"] = "never"  # nor on public nodes
     return {**environment, "HOME": str(home)}
 
 
 def run(command: Command, *, env: Mapping[str, str] | None = None, accepted: Sequence[int] = (0,)) -> str:
-    """Return the command's output. Raises `BenchmarkFailed` with the end of its stderr for a status not `accepted`."""
+    """Return the command's output. Raises `BenchmarkFailed` with the end of its stderr if its status is not
+    `accepted`."""
     words = [str(word) for word in command]
     try:
         ran = subprocess.run(words, capture_output=True, text=True, env=env, check=False)

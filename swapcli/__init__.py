@@ -1,6 +1,6 @@
 """The best swap route over liquidity pools, exact to the unit, and the transaction that executes it.
 
-    from swapcli import Market
+from swapcli import Market
 
     with Market.embedded("base") as market:
         quote = market.quote("ETH", "USDC", "1.5")
@@ -336,7 +336,7 @@ _MODULES = {
     "PlanTerms": "swapcli.quoting.planning.plan_terms",
     "RecordedPayload": "swapcli.quoting.planning.recorded_payload",
 }
-"""Where each name is, but for the errors."""
+"""The module of each name, except the errors."""
 
 __all__ = [
     "AddedNetwork",

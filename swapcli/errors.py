@@ -1,4 +1,4 @@
-"""The errors that programs which use `swapcli` can catch; `SwapcliError` is the root of the tree."""
+"""The errors that programs using `swapcli` can catch; `SwapcliError` is the root of the tree."""
 
 from __future__ import annotations
 

@@ -64,13 +64,13 @@ def _print_overview() -> bool:
 
     try:
         print(overview(terminal_width(sys.stdout)), flush=True)
-    except (OSError, AttributeError, ValueError):  # the last two: a closed stdout
+    except (OSError, AttributeError, ValueError):  # the last two occur with a closed stdout
         return False
     return True
 
 
 def _complete(words: list[str]) -> Never:
-    """Print what can follow the words of a command line, for the completion scripts."""
+    """Print the possible continuations of a command line, for the completion scripts."""
     import os
 
     from swapcli.faces.cli.completion.candidates import completion_text
@@ -82,7 +82,7 @@ def _complete(words: list[str]) -> Never:
 
 
 def _exit(status: int) -> Never:
-    """End the process without taking the interpreter apart."""
+    """End the process without tearing down the interpreter."""
     import os
 
     os._exit(status)

@@ -1,6 +1,6 @@
 """The tests and generators of the program.
 
-None of them may ask public nodes: neither this process nor one that it starts, unless it brings nodes of its own.
+Neither this process nor its child processes may use public nodes, unless they bring their own.
 """
 
 import os

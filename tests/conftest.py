@@ -46,12 +46,12 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fixed")
 settings.load_profile(PROFILE)
 
 if settings.default is not None and settings.default.derandomize:
-    # Hypothesis also draws constants that it finds in the project's modules, as far as they are imported by then. Which
-    # ones are depends on the tests that ran before in the same worker, and on the path of the checkout.
+    # Hypothesis also draws constants from the project's modules, as far as they are imported by then. Which ones these
+    # are depends on the tests that ran before in the same worker, and on the path of the checkout.
     providers._get_local_constants = lambda: providers._local_constants
 
-# The tests that are collected, a million objects, live until the end. Without this the collector reads them again and
-# again: two fifths of the time of the collection, and a quarter of that of tests which make many objects.
+# The collected tests, a million objects, live until the end. Otherwise the garbage collector scans them repeatedly,
+# which takes two fifths of the collection time, and a quarter of the time of tests that create many objects.
 gc.disable()
 _GC_THRESHOLDS = (20_000, 20, 20)
 
@@ -60,7 +60,7 @@ _PRINTER = pretty.RepresentationPrinter
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage from here on, but never look at the tests themselves again."""
+    """Collect garbage from now on, but never scan the tests themselves again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -68,8 +68,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Undo what imported libraries change: those that sign raise the recursion limit a hundredfold, beyond
-    the end of the stack, and schemathesis removes the values from the examples that hypothesis prints."""
+    """Undo changes made by imported libraries: signing libraries raise the recursion limit a hundredfold, beyond the
+    end of the stack, and schemathesis removes values from the examples that hypothesis prints."""
     sys.setrecursionlimit(_RECURSION_LIMIT)
     if type(item) is pytest.Function:
         core.RepresentationPrinter = _PRINTER  # type: ignore[attr-defined]
@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def service_url() -> Iterator[str]:
-    """The URL of a service of all embedded markets in its own process, which tests of several packages share."""
+    """The URL of a service with all embedded markets in a separate process, shared by the tests of several packages."""
     from tests.support.service_process import run_service  # deferred: few tests need a service
 
     with run_service() as service:
@@ -101,7 +101,7 @@ def service_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
-    """A Redis server that tests of several packages share: they use keys of their own, and never stop it."""
+    """A Redis server shared by the tests of several packages: they use separate keys, and never stop it."""
     from tests.support.redis_server import run_redis
 
     with run_redis() as server:

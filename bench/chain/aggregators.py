@@ -1,6 +1,6 @@
-"""Measure how a comparison ranks what aggregators offer, and how long they delay it.
+"""Measure how a comparison ranks aggregators' offers, and how much they delay it.
 
-    python -m bench.chain.aggregators [--orders 200] [--seed 1] [--timeout 1.5] [--late-every 4] [--json FILE]
+python -m bench.chain.aggregators [--orders 200] [--seed 1] [--timeout 1.5] [--late-every 4] [--json FILE]
 
 compares random orders on a chain of real contracts with six aggregators on loopback: one is honest; one says more than
 its payload pays, and one less; one has wrong decimals; one is slow; one is not there. A seventh, asked for some of the
@@ -44,18 +44,19 @@ from tests.support.fake_aggregators import Character, FakeAggregators, fake_aggr
 
 DEAD, LATE, SLOW, SPLIT = "dead", "late", "slow", "split"
 _SLOW_S = (0.1, 0.5)
-"""How long the slow one takes."""
+"""Response time of the slow aggregator."""
 _WARMING_UP = 2
-"""Comparisons before those that count: they import the simulation, and the node reads its first blocks."""
+"""Comparisons before those that count: they import the simulation, and let the node read its first blocks."""
 _LEAST_OUTPUT = 1_000
 """Base units below which outputs are too coarse to tell offers apart."""
 
 
 class Compared(NamedTuple):
-    """A compared order: whether it is ranked right, and whether it would be by what is said, and the times in seconds.
+    """A compared order: whether it is ranked correctly, whether the quoted amounts would rank it correctly, and times
+    in seconds.
 
-    `slowest_s` is the time of the slowest answer, at most the time-out. `own_s` is the split route's with aggregators
-    and `alone_s` without.
+    `slowest_s` is the time of the slowest response, at most the time-out. `own_s` is the split route's time with
+    aggregators and `alone_s` without.
     """
 
     is_right: bool
@@ -68,14 +69,15 @@ class Compared(NamedTuple):
 
     @property
     def after_slowest_s(self) -> float:
-        """The time from the slowest answer to the end of the comparison: simulation and ranking."""
+        """The time from the slowest response to the end of the comparison: simulation and ranking."""
         return self.total_s - self.slowest_s
 
 
 def rank(found: Comparison, mined: dict[str, int]) -> tuple[bool, bool]:
-    """Return whether a comparison is ranked right, and whether it would be by what the aggregators say.
+    """Return whether a comparison is ranked correctly, and whether the aggregators' quoted amounts would rank it
+    correctly.
 
-    `mined` is what the payload of each aggregator paid when it was mined, by its name.
+    `mined` is the mined output of each aggregator's payload, by name.
     """
     due = mined | {SPLIT: found.split.amount_out or 0}
     names = {AlternativeKind.AGGREGATOR, AlternativeKind.SPLIT}
@@ -136,7 +138,7 @@ def compare_orders(
 
 
 def _ways(order: Order) -> Iterator[Order]:
-    """Yield the order as the best route, the single path and two routes without a protocol fill it."""
+    """Yield several fills of the order: the best route, the single path and two routes without a protocol."""
     yield order
     yield order._replace(single_path=True)
     for protocol in ("uniswapV3", "uniswapV2"):

@@ -42,7 +42,7 @@ _AMOUNT = 10**18
 
 @dataclass
 class Announced:
-    """Blocks every `block_time_s` and the delays of those that `command` showed before the next one."""
+    """Blocks every `block_time_s`, and the delays of those that `command` showed before the next block."""
 
     command: str
     block_time_s: float
@@ -51,18 +51,18 @@ class Announced:
 
     @property
     def missed(self) -> int:
-        """Return how many blocks were not seen before the next one."""
+        """Return how many blocks were not shown before the next one."""
         return self.blocks - len(self.delays_s)
 
 
 Shown = Callable[[], int]
-"""Return the newest block that a command has shown so far."""
+"""Returns the newest block that a command has shown so far."""
 
 
 def measure_block_to_quote(
     blocks: int, swaps: int, folder: Path, block_times_s: Sequence[float] = BLOCK_TIMES_S
 ) -> list[Announced]:
-    """Follow `blocks` blocks of `swaps` swaps at each block time. Raises `BenchmarkFailed`."""
+    """Follow `blocks` blocks with `swaps` swaps each, for each block time. Raises `BenchmarkFailed`."""
     with running_anvil() as chain:
         fixture = open_fixture(chain)
         chain.node.ask("anvil_removeBlockTimestampInterval")
@@ -94,7 +94,7 @@ def _measure(chain: AnvilChain, crowd: Crowd, found: Announced, swaps: int, show
     for _ in range(found.blocks):
         next_trade_s = perf_counter() + found.block_time_s
         crowd.trade(swaps)
-        # The next block comes a block time after this one, as both take as long to fill.
+        # The next block comes one block time after this one, because both take equally long to fill.
         delay_s = _wait_for_block(chain, show, found.block_time_s)
         if delay_s is not None:
             found.delays_s.append(delay_s)
@@ -114,7 +114,7 @@ def _wait_for_block(chain: AnvilChain, show: Shown, limit_s: float) -> float | N
 
 @contextmanager
 def _served(settings: Path, fixture: ContractFixture) -> Iterator[Shown]:
-    """Run a service. It shows the block of a quote."""
+    """Run a service, which shows the block of a quote."""
     name = fixture.network.name
     tokens = {"tokenInAddress": fixture.address(WETH), "tokenOutAddress": fixture.address("USDC")}
     path = f"/{name}/v2/route?{urlencode({'amount': _AMOUNT, **tokens})}"
@@ -138,7 +138,7 @@ def _served(settings: Path, fixture: ContractFixture) -> Iterator[Shown]:
 
 @contextmanager
 def _watched(settings: Path, fixture: ContractFixture) -> Iterator[Shown]:
-    """Run `sync --watch`. It shows the block that it has stored."""
+    """Run `sync --watch`, which shows the block it has stored."""
     lines: SimpleQueue[str] = SimpleQueue()
     newest = -1
     command = [*SWAPCLI_COMMAND, "sync", fixture.network.name, "--watch", "--json"]
@@ -156,7 +156,7 @@ def _watched(settings: Path, fixture: ContractFixture) -> Iterator[Shown]:
             try:
                 while True:
                     document = json.loads(lines.get_nowait())
-                    # First comes the result of the sync, then a line for each block.
+                    # The first line is the result of the sync, followed by a line for each block.
                     newest = document.get("state", document)["block"]
             except Empty:
                 return newest

@@ -20,13 +20,13 @@ _MAX_UINT256 = 2**256 - 1
 _WEALTH = 10**9
 _GAS = 30_000_000
 _CENTS = (3.0, 6.5)
-"""The size of swaps in cents, as powers of ten: ten dollars to thirty thousand."""
+"""Powers of ten for the size of swaps in cents: ten dollars to thirty thousand."""
 _RETURN_SHARE = 0.7
 """The share of swaps that move a pool back to its first price: without them prices leave the liquidity ranges."""
 
 
 class Crowd:
-    """Traders who swap through the router, many times in each transaction, with the pools of `market`."""
+    """Traders who swap with the pools of `market` through the router, many times in each transaction."""
 
     def __init__(self, chain: AnvilChain, fixture: ContractFixture, market: MarketState, rng: Random) -> None:
         self._chain, self._fixture, self._market, self._rng = chain, fixture, market, rng
@@ -48,7 +48,7 @@ class Crowd:
             raise BenchmarkFailed("a swap of the crowd failed")
 
     def _swap(self, key: str) -> bytes:
-        """Return router calldata of a random swap with the pool `key`."""
+        """Return the router calldata for a random swap with the pool `key`."""
         cents = round(10 ** self._rng.uniform(*_CENTS))
         sold, bought = self._rng.sample(self._market.pools[key].tokens, 2)
         is_further = self._sold[key, sold] > self._sold[key, bought]

@@ -1,7 +1,7 @@
 """Live quotes over a node that is 100 ms away: `python -m bench.chain.distant_node`.
 
-A user with a store quotes from a node that has moved on: once, and with several orders at once. *Waits* are the moments
-at which the market waits for the node, those of requests at the same time counted once.
+A user with a store quotes from a node that has moved on: once, and with several orders at once. *Waits* are the times
+at which the market waits for the node; simultaneous requests count once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DistantQuotes(NamedTuple):
 
 @contextmanager
 def distant_market(trader: Trader, folder: Path) -> Iterator[tuple[str, Proxy]]:
-    """Write a store of the trader's market, move its prices, and yield the network's name with its node far away."""
+    """Write a store of the trader's market, move its prices, and yield the network's name, with its node far away."""
     network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
     trader.world.network = network
     file = folder / "stores" / f"{network.name}.sqlite"
@@ -87,7 +87,7 @@ def quote_at_once(name: str, proxy: Proxy, pairs: Sequence[tuple[str, str]]) -> 
 
 
 def measure(runs: int = RUNS) -> list[DistantQuotes]:
-    """Return the fastest of some runs for one order and for several."""
+    """Return the fastest of several runs, for one order and for several."""
     with (
         TemporaryDirectory() as folder,
         open_trader() as trader,
@@ -103,7 +103,7 @@ def measure(runs: int = RUNS) -> list[DistantQuotes]:
 
 
 def main() -> None:
-    """Print the figures beside the bars."""
+    """Print the figures next to their thresholds."""
     one, several = measure()
     print(f"node {DELAY_S * 1e3:.0f} ms away, the fastest of {RUNS} runs")
     print(f"one quote: {one.waits} waits (at most {MAX_WAITS}), {one.seconds:.2f} s, CPU {one.cpu_s * 1e3:.0f} ms")

@@ -1,4 +1,4 @@
-"""First syncs, which fill an empty store from a node."""
+"""First syncs: fill an empty store from a node."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class SyncFigures:
 
 
 def measure_first_sync(settings: Path, store: Path, protocols: tuple[str, ...], pools: int, runs: int) -> SyncFigures:
-    """Fill a new `store` in a fresh process, `runs` times; the last store stays. Raises `BenchmarkFailed`, also unless
-    each sync finds `pools` pools."""
+    """Fill a new `store` in a fresh process, `runs` times, and keep the last store. Raises `BenchmarkFailed`, also
+    unless each sync finds `pools` pools."""
     syncs = []
     command: list[str | Path] = [sys.executable, "-m", "bench.chain.one_sync", settings, NETWORK, store]
     for _ in range(runs):

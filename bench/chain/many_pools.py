@@ -1,6 +1,6 @@
-"""A chain with many pools of real factories: pairs of Uniswap V2, and pools of V3 with many initialised ticks.
+"""A chain with many pools from real factories: Uniswap V2 pairs, and V3 pools with many initialised ticks.
 
-All pools of a pair have the same price, so that there is no arbitrage; depths differ by a factor of a thousand.
+All pools of a pair have the same price, so there is no arbitrage; depths differ by up to a factor of a thousand.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Coin(NamedTuple):
 
 
 class ManyPools(NamedTuple):
-    """A network with many pools. `coins` begin with the wrapped native one and a stablecoin."""
+    """A network with many pools. `coins` begins with the wrapped native token and a stablecoin."""
 
     network: Network
     coins: Sequence[Coin]
@@ -63,7 +63,7 @@ class ManyPools(NamedTuple):
 
 
 def open_many_pools(chain: AnvilChain, pairs: int, pools: int) -> ManyPools:
-    """Create `pairs` pairs of V2 and `pools` pools of V3."""
+    """Create `pairs` V2 pairs and `pools` V3 pools."""
     builder = _PoolBuilder(chain)
     ends = _ends(pairs)
     coins = builder.make_coins(1 + max(max(each) for each in ends))
@@ -92,7 +92,7 @@ def _in_order(a: Coin, b: Coin) -> tuple[Coin, Coin]:
 
 
 class _PoolBuilder:
-    """A builder of pools that runs many calls in each transaction through a Multicall."""
+    """Builds pools, with many calls in each transaction through a Multicall."""
 
     def __init__(self, chain: AnvilChain) -> None:
         self._kit = compile_solidity("kit.sol")

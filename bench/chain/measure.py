@@ -18,7 +18,7 @@ from tests.chain.settings import url_of, write_settings
 
 
 class ChainFigures(NamedTuple):
-    """All results. `syncs` are of pairs of V2, of pools of V3, and of both; `client` is the version of the node."""
+    """All results. `syncs` are of V2 pairs, of V3 pools, and of both; `client` is the node's version."""
 
     client: str
     syncs: Sequence[SyncFigures]

@@ -1,4 +1,4 @@
-"""Are quotes of a chain's state right, and how soon?"""
+"""Are quotes on a chain's state correct, and how soon are they available?"""
 
 from __future__ import annotations
 

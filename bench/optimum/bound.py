@@ -1,11 +1,11 @@
-"""Prove an upper bound on every route, and find a route near it.
+"""Prove an upper bound on every route, and find a route close to it.
 
-    python -m bench.optimum.bound MARKET [--families all] [--json]
+python -m bench.optimum.bound MARKET [--families all] [--json]
 
 For any prices v of the tokens, with 1 for the token bought, every routing of at most A of the token sold (any pools,
 splits, hops and cycles, each direction of a pool once) pays at most
 
-    v_sold * A  +  the sum over all directions of  max over x of  v_out * f(x) - v_in * x,
+v_sold * A + the sum over all directions of max over x of v_out * f(x) - v_in * x,
 
 because what moves between pools is paid for at the same price on both sides (weak duality). The prices that make this
 sum least are found by `newton`; whatever it finds, the sum is a bound. Amounts are real numbers, with a relative error
@@ -50,19 +50,19 @@ _KINDS: Sequence[tuple[type[Curve], Callable[[Any], Curves]]] = (
     (WeightedCurve, WeightedCurves),
     (StableCurve, StableCurves),
 )
-_MAX_DISTANCE = 60.0  # the logarithm of the least price that a token gets in the beginning
-_LEAST_LENGTH = 1e-12  # the search for the nearest paths takes no negative lengths
-_LEAST_PART = 1e-9  # of the order: smaller trades are noise, and no part of a route
+_MAX_DISTANCE = 60.0  # the logarithm of the lowest initial price of a token
+_LEAST_LENGTH = 1e-12  # the shortest-path search needs non-negative lengths
+_LEAST_PART = 1e-9  # share of the order: smaller trades are noise, not part of a route
 
 Leg = tuple[str, str, str, float]
 """A pool, the tokens sold and bought, and the share of the remaining balance of the token sold."""
 
 
 class Bound(NamedTuple):
-    """The bound of an order in base units, and the output of a route near it; None if the trades form a cycle.
+    """The bound for an order in base units, and the output of a route close to it; None if the trades form a cycle.
 
-    `residual` is the largest amount that is not balanced at the prices found, as a part of the order: small if they
-    are the best ones.
+    `residual` is the largest unbalanced amount at the prices found, as a share of the order: small if the prices are
+    optimal.
     """
 
     bound: float
@@ -74,14 +74,14 @@ class Bound(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """The curves of a kind, with the numbers of their directions."""
+    """The curves of one kind, with the numbers of their directions."""
 
     curves: Curves
     directions: Integers
 
 
 class Market:
-    """The curves of all pools of two tokens of some families.
+    """The curves of all two-token pools of some families.
 
     Example: `Market(document).bound(weth, usdc, 10**18).bound`.
     """
@@ -119,14 +119,15 @@ class Market:
         return [places[number] for number in range(len(places))]
 
     def _log_thresholds(self) -> Floats:
-        """Return the logarithm of the price of each direction's token out, in its token in, above which it trades."""
+        """Return the logarithm of the price of each direction's output token, in its input token, above which it
+        trades."""
         found = np.zeros(len(self.token_in))
         for curves, directions in self._kinds:
             found[directions] = -np.log(curves.start_rates)
         return found
 
     def _cheapest_graph(self) -> csr_matrix:
-        """Return the graph from each token back to those that buy it, with the best first rate of each pair."""
+        """Return the graph from each token back to those that buy it, with the best initial rate of each pair."""
         pairs = self.token_out * self.token_count + self.token_in
         order = np.lexsort((self.log_thresholds, pairs))
         best = order[np.concatenate([[True], np.diff(pairs[order]) != 0])] if len(order) else order
@@ -135,7 +136,7 @@ class Market:
         return csr_matrix((lengths, (self.token_out[best], self.token_in[best])), shape=shape)
 
     def start_prices(self, bought: int) -> Floats:
-        """Return prices at which few pools gain by a trade: the best spot value of each token."""
+        """Return prices at which few pools gain from a trade: each token's best spot value."""
         distances = dijkstra(self._graph, indices=bought)
         prices: Floats = np.exp(-np.minimum(distances, _MAX_DISTANCE))
         return prices
@@ -150,7 +151,7 @@ class Market:
         return Trades(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
     def bound(self, token_in: str, token_out: str, amount_in: int) -> Bound:
-        """Return the bound of an order, given by addresses and base units."""
+        """Return the bound for an order, given by addresses and base units."""
         began_s = time.perf_counter()
         sold, bought = self._tokens[token_in], self._tokens[token_out]
         amount = amount_in * sold.unit_usd
@@ -168,9 +169,10 @@ class Market:
         return curves.pay(row, amount_in)
 
     def evaluate(self, token_in: str, token_out: str, amount_in: int, legs: Sequence[Leg]) -> float:
-        """Return what a route of legs pays along the curves, in base units. Raises `ValueError` if it repeats a pool.
+        """Return the output of a route's legs along the curves, in base units. Raises `ValueError` if it repeats a
+        pool.
 
-        A pool that is used twice would have to be evaluated on its changed state.
+        A pool used twice would have to be evaluated on its changed state.
         """
         if len({leg[0] for leg in legs}) < len(legs):
             raise ValueError("the route uses a pool twice")
@@ -211,7 +213,7 @@ def _kind(curves: Sequence[Curve], record: type[Curve], build: Callable[[Any], C
 
 
 def _execution_order(by_token: Mapping[int, Sequence[int]], token_out: Integers, start: int) -> list[int] | None:
-    """Return the tokens that can be reached from `start`, each before those it buys; None if that is impossible."""
+    """Return the tokens reachable from `start`, each before the tokens it buys; None if that is impossible."""
 
     def bought_for(token: int) -> Iterator[int]:
         return (int(token_out[trade]) for trade in by_token.get(token, ()))
@@ -234,7 +236,7 @@ def _execution_order(by_token: Mapping[int, Sequence[int]], token_out: Integers,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the bounds of a market's orders, and how near a route comes."""
+    """Print the bounds for a market's orders, and how close a route comes."""
     from bench.optimum.real_market import read_document, read_orders
 
     parser = argparse.ArgumentParser(prog="python -m bench.optimum.bound", description=(__doc__ or "").splitlines()[0])

@@ -12,10 +12,10 @@ from bench.optimum.real_market import unpack
 from bench.running import BenchmarkFailed
 
 OTHER_PROTOCOLS = ("curveFi", "aerodromeV2Stable", "balancerV2Weighted")
-"""The protocols of generated markets whose pools are neither constant product nor concentrated."""
+"""The protocols of generated markets whose pools are neither constant-product nor concentrated."""
 
 PEER_RESULTS = "tines"
-"""The kind of results of the peer, which the speed leaves for the optimum."""
+"""The kind of the peer's results that the speed measurement leaves for the optimum."""
 
 SIZES = ("small", "medium", "large", "huge")
 
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def orders(self) -> Path:
-        """Return the file of orders, one per line, beside the market and under its name."""
+        """Return the file of orders, one per line, next to the market and named after it."""
         return self.folder / f"orders_{self.name}.ndjson"
 
     def results(self, kind: str) -> Path:
@@ -57,12 +57,12 @@ class Case:
         return self.folder / f"{kind}_{self.name}.json"
 
     def read_document(self) -> dict[str, Any]:
-        """Return the market as its file has it."""
+        """Return the market as stored in its file."""
         document: dict[str, Any] = json.loads(self.market.read_bytes())
         return document
 
     def read_order_rows(self) -> list[dict[str, Any]]:
-        """Return the orders as their file has them."""
+        """Return the orders as stored in their file."""
         return [json.loads(line) for line in self.orders.read_text().splitlines() if line.strip()]
 
     def read_orders(self) -> tuple[Order, ...]:
@@ -71,7 +71,7 @@ class Case:
 
 
 def generated_case(pools: int, seed: int, folder: Path) -> Case:
-    """Return the case of a number of pools and a seed, whose files are written if they are not there."""
+    """Return the case for a number of pools and a seed; its files are written if they are missing."""
     case = Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
     if not (case.market.is_file() and case.orders.is_file()):
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def generated_case(pools: int, seed: int, folder: Path) -> Case:
 
 
 def real_case(file: Path, folder: Path, most_orders: int) -> Case:
-    """Return the case of a real market, unpacked into `folder`, with at most so many of its orders, evenly chosen.
+    """Return the case for a real market, unpacked into `folder`, with at most this many of its orders, evenly chosen.
 
     Raises `BenchmarkFailed` if the market or its orders cannot be read.
     """

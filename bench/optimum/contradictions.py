@@ -1,6 +1,6 @@
-"""Look for answers that contradict each other, in random cases on random markets and on real states.
+"""Look for quotes that contradict each other, in random cases on random markets and on real states.
 
-    python -m bench.optimum.contradictions [--cases 600] [--seed 1] [--processes 1] [--json FILE]
+python -m bench.optimum.contradictions [--cases 600] [--seed 1] [--processes 1] [--json FILE]
 
 Each case is a market and an order from dust to draining. Its answer is compared with those to orders that can pay no
 more: with at most 3 hops, without a protocol of the route, a smaller one, and with the best single path by exact swaps.
@@ -46,24 +46,24 @@ BARS_BPS = {
     "larger, whole": 1.0,
     "no route": 0.0,
 }
-"""By kind of contradiction: the loss that is allowed, in basis points of our output."""
+"""The loss allowed by kind of contradiction, in basis points of our output."""
 
 MIN_USD = 0.01
 _FEW_HOPS, _MANY_HOPS = 3, 8
 _LARGER = (1.01, 1.1, 1.5, 2.0, 10.0)
 _NO_ROUTE_BPS = 1e4
-_REAL_PART, _GAS_PART = 0.25, 0.3  # of the cases
+_REAL_PART, _GAS_PART = 0.25, 0.3  # share of the cases
 _CASES_OF_A_MARKET = 6
 _NOISES = (0.8, 3.0, 30.0)  # of prices, in fees: without arbitrage, with some, with much
 _USD_POWERS = {"random": (-3.0, 7.5), "real": (-2.0, 6.0)}  # of ten: from dust to more than most pools hold
-_DUMPED = (0.2, 0.95)  # what a dumped pool's price loses
+_DUMPED = (0.2, 0.95)  # price drop of a dumped pool
 _PATHS = 20
 _SEED = 1
 
 
 class Case(NamedTuple):
-    """An order on a market, whose description repeats it; `usd` is what the input is worth, `bought_usd` a base unit
-    of the output."""
+    """An order on a market, with a description to reproduce it; `usd` is the value of the input, `bought_usd` of a base
+    unit of the output."""
 
     number: int
     market: str
@@ -75,7 +75,7 @@ class Case(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How much more an answer pays that can pay no more than ours: basis points of our output, and base units."""
+    """How much more a quote pays that should pay no more than ours, in basis points of our output and in base units."""
 
     kind: str
     case: int
@@ -86,12 +86,12 @@ class Comparison(NamedTuple):
 
     @property
     def is_contradiction(self) -> bool:
-        """Return whether the loss is above the bar of its kind."""
+        """Return whether the loss exceeds the threshold of its kind."""
         return self.loss_bps > BARS_BPS[self.kind]
 
 
 def draw_case(seed: int, number: int, markets: Markets) -> Case | None:
-    """Return the case of a number; None if its order is worth too little to be one."""
+    """Return the case with a number; None if its order is worth too little."""
     rng = random.Random(f"case {seed} {number}")
     real = _real_files(markets)
     is_real = bool(real) and rng.random() < _REAL_PART
@@ -123,7 +123,7 @@ def _real_files(markets: Markets) -> Mapping[str, Path]:
 
 @lru_cache(maxsize=8)
 def _open(name: str, markets: Markets) -> tuple[Router, dict[str, float]]:
-    """Return a market, and the base units that a dollar buys of each of its tokens with a price."""
+    """Return a market, and how many base units of each priced token a dollar buys."""
     source, state, part = name.rsplit(" ", 2)
     if source != "random":
         market = read_market(_real_files(markets)[source])
@@ -145,7 +145,7 @@ def _open(name: str, markets: Markets) -> tuple[Router, dict[str, float]]:
 
 
 def _with_dumped_pool(market: MarketState, name: str) -> MarketState:
-    """Return the market after a swap in one pool that takes most of its price, and that nobody has arbitraged yet."""
+    """Return the market after a swap in one pool that takes most of its price, before any arbitrage."""
     rng = random.Random(f"dumped {name}")
     pool = market.pools[rng.choice(sorted(market.pools))]
     token_in, token_out = rng.sample(pool.tokens, 2)
@@ -196,10 +196,10 @@ def _losses(
     gas_value: float,
     shown: str,
 ) -> Iterator[Comparison]:
-    """Yield the comparisons of pairs of answers, of which the first should pay no less than the second."""
+    """Yield comparisons of pairs of quotes; the first of each pair should pay at least as much as the second."""
     for kind, (better, worse) in pairs.items():
         if worse is None or (better is None and kind.startswith("larger")):
-            continue  # a larger order may exceed what the pools hold
+            continue  # a larger order may exceed the pools' balances
         net = _net(case, worse, gas_value)
         if better is None:
             yield Comparison("no route", case.number, _NO_ROUTE_BPS, net, case.usd, f"{kind}: {shown}")
@@ -216,7 +216,7 @@ def _net(case: Case, scored: ScoredRoute | JudgedRoute, gas_value: float) -> flo
 
 
 def _gas_value(scored: ScoredRoute) -> float:
-    """Return what a unit of gas is worth, in base units of the output."""
+    """Return the value of a unit of gas, in base units of the output."""
     return (scored.replay.amount_out - scored.net) / scored.gas_units if scored.gas_units else 0.0
 
 
@@ -230,7 +230,7 @@ def _exact_path(case: Case, gas_value: float) -> JudgedRoute | None:
 
 
 def describe(case: Case, factor: float) -> str:
-    """Return what repeats a case."""
+    """Return a description that reproduces a case."""
     order = case.order
     return (
         f"${case.usd:.2f}, {order.amount} of {order.token_in.address} for {order.token_out.address}, "
@@ -256,12 +256,13 @@ def run(cases: Sequence[int], seed: int, markets: Markets, processes: int) -> It
 
 
 def measure_contradictions(cases: int, markets: Markets, seed: int) -> list[ContradictionFigures]:
-    """Return the figures of each kind, of random markets and of these real states. Raises `BenchmarkFailed`."""
+    """Return the figures of each kind, for random markets and for these real states. Raises `BenchmarkFailed`."""
     return kind_figures(list(run(range(cases), seed, markets, 1)))
 
 
 def kind_figures(found: Sequence[Comparison]) -> list[ContradictionFigures]:
-    """Return how many comparisons of each kind are contradictions, and the worst of them by more than one unit."""
+    """Return how many comparisons of each kind are contradictions, and the worst contradiction of more than one
+    unit."""
     figures = []
     for kind, bar in BARS_BPS.items():
         rows = [each for each in found if each.kind == kind]
@@ -276,7 +277,7 @@ def kind_figures(found: Sequence[Comparison]) -> list[ContradictionFigures]:
 
 
 def table(found: Sequence[Comparison]) -> list[str]:
-    """Return the lines of a table: by kind, how many comparisons are contradictions, and the worst of them."""
+    """Return the lines of a table: by kind, the number of contradictions and the worst one."""
     lines = [f"  {'kind':14}{'compared':>9}{'bar, bps':>10}{'above it':>10}{'> 1 unit':>10}{'> 1 bps':>9}   worst"]
     for each in kind_figures(found):
         shown = f"{each.worst_bps:.3f} bps, {each.worst}" if each.worst else "none"

@@ -1,8 +1,8 @@
-"""Pools as real curves: what a direction pays, and the trade that gains most at given prices.
+"""Pools as real-valued curves: the output of a direction, and the best trade at given prices.
 
-All amounts are worth dollars at the market's own prices, so that numbers of very different tokens stay comparable. A
+All amounts are converted to dollars at the market's own prices, so that very different tokens stay comparable. A
 direction is one of the two ways to trade a pool; fees are part of its curve, rounding and gas are not. Classes hold all
-directions of a kind in arrays, because a bound looks at all of them at each step.
+directions of a kind in arrays, because a bound evaluates all of them at each step.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_KEY_STEP = 1_000.0  # more than the logarithms of two prices of a pool can differ
-_MAX_LOG_GROWTH = 12.0  # of a stable pool's balance in a trade: beyond it, what the pool pays does not change visibly
+_KEY_STEP = 1_000.0  # more than the log prices of a pool can differ
+_MAX_LOG_GROWTH = 12.0  # multiple of a stable pool's balance: beyond it, the output hardly changes
 _BISECTIONS = 56
 _SMALL_GROWTH = 1e-6
 
 
 class BestTrades(NamedTuple):
-    """The directions that gain by a trade, by row, and their best trades.
+    """The directions that gain from a trade, by row, and their best trades.
 
-    `response` is how fast the amount in falls as the logarithm of the price of the token in grows.
+    `response` is how fast the input amount falls as the logarithm of the input token's price grows.
     """
 
     rows: Integers
@@ -37,21 +37,22 @@ class BestTrades(NamedTuple):
 
 
 class Curves(Protocol):
-    """All directions of a kind; `start_rates` is the rate of each for the first unit, fee included."""
+    """All directions of a kind; `start_rates` is each direction's rate for the first unit, after the fee."""
 
     start_rates: Floats
 
     def best_trades(self, prices: Floats) -> BestTrades:
-        """Return the best trades, where `prices` has the price of each direction's token in, in its token out."""
+        """Return the best trades; `prices` are those of each direction's input token, in its output token."""
 
     def pay(self, row: int, amount_in: float) -> float:
-        """Return what a direction pays."""
+        """Return the output of a direction."""
 
 
 class SegmentCurve(NamedTuple):
     """A direction of a constant-product or concentrated pool: pieces of curves x * y = liquidity**2.
 
-    `roots` are the square roots of the marginal prices without fee at which the pieces start; they fall along a trade.
+    `roots` are the square roots of the marginal prices, without the fee, at which the pieces start; they fall along a
+    trade.
     """
 
     roots: Sequence[float]
@@ -93,7 +94,7 @@ class SegmentCurves:
         )
 
     def pay(self, row: int, amount_in: float) -> float:
-        """Return what a direction pays: all of the pieces that the amount fills, and a part of the next."""
+        """Return the output of a direction: all pieces that the amount fills, and a part of the next."""
         first, end = int(self.first[row]), int(self.first[row + 1])
         piece = max(first, bisect_right(self.paid_in, amount_in, first, end) - 1)
         liquidity, root = float(self.liquidities[piece]), float(self.roots[piece])
@@ -104,7 +105,7 @@ class SegmentCurves:
 
 
 def _sums(curves: Sequence[SegmentCurve]) -> tuple[Floats, Floats]:
-    """Return the amounts in and out at which each piece starts."""
+    """Return the input and output amounts at which each piece starts."""
     paid_in, paid_out = [], []
     for roots, liquidities, kept in curves:
         taken = paid = 0.0
@@ -119,7 +120,7 @@ def _sums(curves: Sequence[SegmentCurve]) -> tuple[Floats, Floats]:
 
 
 class WeightedCurve(NamedTuple):
-    """A direction of a weighted pool; `exponent` is the weight of the token in over that of the token out."""
+    """A direction of a weighted pool; `exponent` is the input token's weight divided by the output token's."""
 
     balance_in: float
     balance_out: float
@@ -149,16 +150,16 @@ class WeightedCurves:
         )
 
     def pay(self, row: int, amount_in: float) -> float:
-        """Return what a direction pays."""
+        """Return the output of a direction."""
         balance_in, balance_out, exponent, kept = (float(each) for each in self._columns[:, row])
         return -balance_out * math.expm1(-exponent * math.log1p(kept * amount_in / balance_in))
 
 
 class StableCurve(NamedTuple):
-    """A direction of a stable pool of two tokens. Balances are in the units of its curve.
+    """A direction of a two-token stable pool. Balances are in the units of its curve.
 
     `invariant` is D of Curve, with `ann` = A * n and the fee on the output, or k of Solidly, with `ann` 0 and the fee
-    on the input. `unit_in` and `unit_out` are the dollars of a unit.
+    on the input. `unit_in` and `unit_out` are the dollar values of a unit.
     """
 
     balance_in: float
@@ -185,7 +186,7 @@ class StableCurves:
         self.start_rates: Floats = _stable_point(balance_in, invariant, ann)[1] * kept * unit_out / unit_in
 
     def best_trades(self, prices: Floats) -> BestTrades:
-        """Return the trades at whose end the marginal rates equal the prices, by bisection of the balance in."""
+        """Return the trades at whose end the marginal rates equal the prices, by bisection of the input balance."""
         rows = np.nonzero(prices < self.start_rates)[0]
         balance_in, balance_out, invariant, ann, kept, unit_in, unit_out = self._columns[:, rows]
         wanted = prices[rows] * unit_in / (kept * unit_out)
@@ -207,7 +208,7 @@ class StableCurves:
         )
 
     def pay(self, row: int, amount_in: float) -> float:
-        """Return what a direction pays."""
+        """Return the output of a direction."""
         curve = StableCurve(*(float(each) for each in self._columns[:, row]))
         kept_in, kept_out = (curve.kept, 1.0) if curve.is_solidly else (1.0, curve.kept)
         reached = curve.balance_in + amount_in / curve.unit_in * kept_in
@@ -220,7 +221,7 @@ def stable_balance(balance: float, invariant: float, ann: float) -> float:
 
 
 def _stable_point(balance: Floats, invariant: Floats, ann: Floats) -> tuple[Floats, Floats]:
-    """Return the other balance, and how much of it a unit of this one is worth."""
+    """Return the other balance, and the value of a unit of this one in the other."""
     is_solidly = ann == 0.0
     curve_out, curve_rate = _curve_point(balance, invariant, np.where(is_solidly, 1.0, ann))
     solidly_out, solidly_rate = _solidly_point(balance, invariant)
@@ -228,7 +229,8 @@ def _stable_point(balance: Floats, invariant: Floats, ann: Floats) -> tuple[Floa
 
 
 def _curve_point(x: Floats, d: Floats, ann: Floats) -> tuple[Floats, Floats]:
-    """Solve ann * (x + y) + d = ann * d + d**3 / (4 * x * y) for y: a quadratic equation, by its stable root."""
+    """Solve ann * (x + y) + d = ann * d + d**3 / (4 * x * y) for y: a quadratic equation, by its numerically stable
+    root."""
     b = x + d / ann - d
     c = d**3 / (4 * x * ann)
     root = np.sqrt(b * b + 4 * c)

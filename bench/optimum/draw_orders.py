@@ -1,4 +1,4 @@
-"""Draw the orders of a made-up market: five pairs of tokens in four sizes each."""
+"""Draw the orders of a generated market: five token pairs in four sizes each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.optimum.draws import Draws, MadeUpToken
 OrderDocument = dict[str, Any]
 
 SIZES: Mapping[str, float] = {"small": 1e-4, "medium": 3e-3, "large": 3e-2, "huge": 0.2}
-"""By class: the part of the depth of the thinner of the two tokens."""
+"""The order size by class, as a share of the depth of the thinner token."""
 _COUNTED_FAMILIES = ("constant_product", "concentrated")
 _LEAST_AMOUNT = 1_000
 
@@ -22,7 +22,7 @@ class _OrderedPair(NamedTuple):
 
 
 def draw_orders(draws: Draws, pools: Sequence[Mapping[str, Any]]) -> list[OrderDocument]:
-    """Return the orders, between tokens that constant-product and concentrated pools connect to WETH."""
+    """Return the orders, between tokens connected to WETH by constant-product and concentrated pools."""
     counted = [pool for pool in pools if pool["family"] in _COUNTED_FAMILIES]
     depths = _depths_usd(draws.tokens, counted)
     connected = _connected(draws.tokens[0].address, counted)
@@ -51,7 +51,8 @@ def _order(number: int, pair: _OrderedPair, size: str, fraction: float, depth_us
 
 
 def _pairs(draws: Draws, usable: Sequence[MadeUpToken], depths: Mapping[str, float]) -> Iterator[_OrderedPair]:
-    """Yield hubs, stable tokens, a hub into the tail, the tail into a hub, and two of the tail, each at random."""
+    """Yield random pairs: two hubs, two stable tokens, a hub and a tail token in each direction, and two tail
+    tokens."""
 
     def draw(tokens: Sequence[MadeUpToken], other: MadeUpToken | None = None) -> MadeUpToken:
         return draws.rng.choice([token for token in tokens if token is not other])
@@ -77,7 +78,7 @@ def _pairs(draws: Draws, usable: Sequence[MadeUpToken], depths: Mapping[str, flo
 
 
 def _depths_usd(tokens: Sequence[MadeUpToken], pools: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the dollars of each token that pools hold."""
+    """Return the dollar value of each token held by pools."""
     by_address = {token.address: token for token in tokens}
     depths = dict.fromkeys(by_address, 0.0)
     for pool in pools:

@@ -1,4 +1,4 @@
-"""Draw the pools of a made-up market, by family."""
+"""Draw the pools of a generated market, by family."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from bench.optimum.tick_math import MAX_TICK, MIN_TICK, Q96, sqrt_price_at
 PoolDocument = dict[str, Any]
 
 _CONSTANT_PRODUCT_PART, _CONCENTRATED_PART, _STABLE_PART = 0.60, 0.90, 0.95  # cumulative; the rest is weighted
-_COVERING_PART = 0.5  # the first pools: they give the tokens of the tail at least one each
+_COVERING_PART = 0.5  # the first pools: each tail token gets at least one
 _TICK_SPACINGS = {100: 1, 500: 10, 3_000: 60, 10_000: 200}
 _WIDTHS = {100: (2, 200), 500: (40, 6_000), 3_000: (600, 30_000), 10_000: (2_000, 60_000)}
-"""Ticks that a position covers, at least and at most, by fee."""
+"""Minimum and maximum width of a position in ticks, by fee."""
 _MIN_TICKS, _MAX_TICKS = 10, 200
-_WIDE_PART = 0.1  # of a pool's value is in its widest position
+_WIDE_PART = 0.1  # share of a pool's value in its widest position
 _BISECTIONS = 100
 _DIGITS = 80
 
 
 def draw_pools(draws: Draws) -> list[PoolDocument]:
-    """Return the pools of the market: families in fixed parts, shuffled in the end."""
+    """Return the pools of the market: families in fixed proportions, shuffled at the end."""
     pools = [_pool(draws, number) for number in range(draws.pools)]
     draws.rng.shuffle(pools)
     return pools
@@ -115,7 +115,7 @@ def _stableswap(
 
 
 def _stableswap_price(x: float, y: float, ann: int) -> float:
-    """Return the price of the first balance in the second on Curve's curve with A * n = `ann`."""
+    """Return the first balance's price in the second on Curve's curve with A * n = `ann`."""
     d = x + y
     for _ in range(_BISECTIONS):
         product = d**3 / (4 * x * y)
@@ -128,7 +128,7 @@ def _stableswap_price(x: float, y: float, ann: int) -> float:
 
 
 def _balances(price_at: Callable[[float, float], float], price: float) -> tuple[float, float]:
-    """Return balances that sum to 1 at which the first one has this price in the second; by bisection."""
+    """Return balances that sum to 1 at which the first has this price in the second; by bisection."""
     low, high = 1e-4, 1 - 1e-4
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
@@ -160,7 +160,7 @@ def _concentrated_fee(draws: Draws, tokens: tuple[MadeUpToken, MadeUpToken], kin
 
 
 def _tick_of(price: float, sqrt_price: int) -> int:
-    """Return the tick of a price: the logarithm is a guess, the integers decide."""
+    """Return the tick of a price: the logarithm is a guess, integers decide."""
     tick = math.floor(math.log(price) / math.log(1.0001))
     while sqrt_price_at(tick) > sqrt_price:
         tick -= 1
@@ -183,7 +183,7 @@ class _Positions:
         self._balances = [0.0, 0.0]
 
     def draw(self, value_usd: float) -> None:
-        """Draw the positions, in number by the value of the pool."""
+        """Draw the positions; their number depends on the pool's value."""
         ticks = 10 * (value_usd / 2e3) ** 0.35 * self._rng.uniform(0.6, 1.6)
         count = int(min(_MAX_TICKS, max(_MIN_TICKS, ticks))) // 2
         shares = [self._rng.expovariate(1) + 1e-3 for _ in range(count)]

@@ -1,6 +1,6 @@
-"""The random draws of a made-up market: its tokens, pairs and depths.
+"""The random draws of a generated market: its tokens, pairs and depths.
 
-The order of the draws is part of a market's definition: another order is another market.
+The order of the draws is part of a market's definition: a different order gives a different market.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 RAW = "raw"
-"""Prices of pools contradict each other by more than the fees, so that there is arbitrage."""
+"""Pool prices contradict each other by more than the fees, so there is arbitrage."""
 ARBITRAGE_FREE = "arbfree"
-"""No pool's price is off by more than its fee, so that no cycle gains and the bound can be reached."""
+"""No pool's price is off by more than its fee, so no cycle gains and the bound can be reached."""
 
 _MAX_PRICE_ERROR, _PART_OF_FEE = 0.005, 0.9
 _TAIL_DECIMALS = (18, 18, 18, 18, 18, 18, 9, 8, 6)
-_MIN_TAIL_LOG, _MAX_TAIL_LOG = -5.0, 2.5  # of ten: prices of the tail in dollars
+_MIN_TAIL_LOG, _MAX_TAIL_LOG = -5.0, 2.5  # powers of ten: dollar prices of tail tokens
 _FEW_POOLS, _FEW_HUBS = 10, 5
 _PARETO_ALPHA = 0.9
 _LEAST_TAIL_USD = 500.0
@@ -26,7 +26,7 @@ _TAIL_AND_HUB = 0.88  # of the other pools; the rest are between two tokens of t
 
 
 class MadeUpToken(NamedTuple):
-    """A token with its dollar price. `weight` says how often a hub is a side of a pool; 0 for the tail. Tokens of the
+    """A token with its dollar price. `weight` is how often a hub is a side of a pool; 0 for the tail. Tokens of the
     same `group` (`usd` or `eth`) have stable pools."""
 
     address: str
@@ -44,7 +44,7 @@ class MadeUpToken(NamedTuple):
 
     @property
     def is_hub(self) -> bool:
-        """Whether it is one of the tokens that most pools trade."""
+        """Whether it is one of the tokens traded by most pools."""
         return self.weight > 0
 
     def units(self, usd: float) -> int:
@@ -67,7 +67,7 @@ _HUBS = (
 
 
 class Pair(NamedTuple):
-    """Two tokens by number, and whether they are two hubs, one of the tail with a hub, or two of the tail."""
+    """Two tokens by number, and whether they are two hubs, a hub and a tail token, or two tail tokens."""
 
     kind: str
     first: int
@@ -75,7 +75,7 @@ class Pair(NamedTuple):
 
 
 class Draws:
-    """Draws the parts of the market of so many pools, a seed and a kind of noise."""
+    """Draws the parts of a market, for a number of pools, a seed and a kind of noise."""
 
     def __init__(self, pools: int, seed: int, noise: str) -> None:
         self.rng = random.Random(f"market/{pools}/{seed}/{noise}")
@@ -87,7 +87,7 @@ class Draws:
         self._hub_share = _HUB_SHARE.get(pools, min(0.6, 0.9 * pools**-0.25))
 
     def address(self) -> str:
-        """Return an address that was not drawn before."""
+        """Return an address that has not been drawn before."""
         while (address := f"0x{self.rng.getrandbits(160):040x}") in self._addresses:
             pass
         self._addresses.add(address)
@@ -102,12 +102,12 @@ class Draws:
         return tokens
 
     def price_error(self, fee_ppm: int) -> float:
-        """Return how far a pool's price is from the fair one, relatively."""
+        """Return the relative difference between a pool's price and the fair price."""
         most = _MAX_PRICE_ERROR if self.noise == RAW else min(_MAX_PRICE_ERROR, _PART_OF_FEE * fee_ppm / 1e6)
         return self.rng.uniform(-1, 1) * most
 
     def pair(self, uncovered: int | None) -> Pair:
-        """Return the tokens of a pool. `uncovered` is a token of the tail that must get one."""
+        """Return the tokens of a pool. `uncovered` is a tail token that still needs one."""
         if uncovered is not None:
             return Pair("tail", uncovered, self._hub())
         if self.rng.random() < self._hub_share or len(self.tokens) == self.hubs:
@@ -124,7 +124,7 @@ class Draws:
         return hub
 
     def _tail(self) -> int:
-        """Return a token of the tail; the chance of the one in place k is about 1 / k (Zipf)."""
+        """Return a tail token; the probability of the token at position k is about 1 / k (Zipf)."""
         count = len(self.tokens) - self.hubs
         return self.hubs + min(count - 1, int(math.exp(self.rng.random() * math.log(count + 1))) - 1)
 

@@ -1,6 +1,7 @@
-"""Swaps of constant-product and concentrated pools in the integers of their contracts, from the state in a market file.
+"""Swaps of constant-product and concentrated pools in contract integers, from the state in a market file.
 
-Written from the contracts' documented arithmetic, without the program's own families, which `score` judges by this.
+Written from the contracts' documented arithmetic, without the program's own families, which `score` checks against
+this.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ class ExactPool(Protocol):
     """A pool that keeps its state between swaps."""
 
     def swap(self, token_in: str, amount_in: int) -> int:
-        """Return what the contract pays, and change the state. Raises `PoolExhausted`."""
+        """Return the contract's output, and change the state. Raises `PoolExhausted`."""
 
 
 class ConstantProduct:
-    """A pool of Uniswap V2 with any fee."""
+    """A Uniswap V2 pool with any fee."""
 
     def __init__(self, pool: Mapping[str, Any]) -> None:
         self.tokens: list[str] = [token.lower() for token in pool["tokens"]]
@@ -35,7 +36,7 @@ class ConstantProduct:
         self.kept_ppm = _MILLION - int(pool["fee_ppm"])
 
     def swap(self, token_in: str, amount_in: int) -> int:
-        """Return what the contract pays, and change the state."""
+        """Return the contract's output, and change the state."""
         sold = self.tokens.index(token_in)
         reserve_in, reserve_out = self.reserves[sold], self.reserves[1 - sold]
         kept = amount_in * self.kept_ppm
@@ -46,7 +47,7 @@ class ConstantProduct:
 
 
 class Concentrated:
-    """A pool of Uniswap V3: steps from one initialized tick to the next, and stops at each word of the bitmap."""
+    """A Uniswap V3 pool: steps from one initialized tick to the next, and stops at each word of the bitmap."""
 
     def __init__(self, pool: Mapping[str, Any]) -> None:
         self.tokens: list[str] = [token.lower() for token in pool["tokens"]]
@@ -57,7 +58,7 @@ class Concentrated:
         self.ticks = sorted(self.net)
 
     def swap(self, token_in: str, amount_in: int) -> int:
-        """Return what the contract pays, and change the state. Raises `PoolExhausted`."""
+        """Return the contract's output, and change the state. Raises `PoolExhausted`."""
         is_down = token_in == self.tokens[0]
         limit = sqrt_price_at(MIN_TICK) + 1 if is_down else sqrt_price_at(MAX_TICK) - 1
         left, amount_out = amount_in, 0
@@ -75,7 +76,7 @@ class Concentrated:
         return amount_out
 
     def _next_tick(self, is_down: bool) -> int:
-        """Return the next initialized tick of the word of the bitmap that the price is in; otherwise the word's end."""
+        """Return the next initialized tick in the bitmap word of the current price, otherwise the word's end."""
         place = self.tick // self.spacing + (0 if is_down else 1)
         first = place // _WORD * _WORD
         if is_down:
@@ -89,7 +90,7 @@ class Concentrated:
         return min(found, end, MAX_TICK)
 
     def _step_down(self, target: int, left: int) -> tuple[int, int]:
-        """Sell token 0 until the price is at `target` or nothing is left; return what was taken and paid."""
+        """Sell token 0 until the price is at `target` or nothing is left; return the amounts taken and paid."""
         before = self.sqrt_price
         self.sqrt_price, used = self._reach(
             target, left, lambda price: _up(_up((self.liquidity << 96) * (before - price), before), price), self._lower
@@ -97,7 +98,7 @@ class Concentrated:
         return used, self.liquidity * (before - self.sqrt_price) // Q96
 
     def _step_up(self, target: int, left: int) -> tuple[int, int]:
-        """Sell token 1 until the price is at `target` or nothing is left; return what was taken and paid."""
+        """Sell token 1 until the price is at `target` or nothing is left; return the amounts taken and paid."""
         before = self.sqrt_price
         self.sqrt_price, used = self._reach(
             target, left, lambda price: _up(self.liquidity * (price - before), Q96), self._higher
@@ -107,7 +108,8 @@ class Concentrated:
     def _reach(
         self, target: int, left: int, needed: Callable[[int], int], moved: Callable[[int], int]
     ) -> tuple[int, int]:
-        """Return the price after a step and what it takes, fee included: all that is left if the target is not met."""
+        """Return the price after a step and its input, including the fee: all that is left if the target is not
+        reached."""
         kept = left * (_MILLION - self.fee_ppm) // _MILLION
         price = target if kept >= needed(target) else moved(kept)
         if price != target:

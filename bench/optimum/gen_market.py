@@ -1,10 +1,10 @@
-"""Generate a market from a seed: pools of five families in swapcli's market format, and orders for it.
+"""Generate a market from a seed: pools of five families in swapcli's market format, with orders.
 
-    python -m bench.optimum.gen_market [--sizes 100,1000,10000] [--seed 7] [--noise arbfree|raw] --out DIR
+python -m bench.optimum.gen_market [--sizes 100,1000,10000] [--seed 7] [--noise arbfree|raw] --out DIR
 
 writes `market_SIZE_sSEED.json` and `orders_SIZE_sSEED.ndjson`, the same bytes on every machine. By default no pool is
-further from the fair price than its fee allows, so that no cycle gains, and the bound of an order can be reached; `raw`
-markets have arbitrage.
+further from the fair price than its fee allows, so no cycle gains and an order's bound can be reached; `raw` markets
+have arbitrage.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GeneratedMarket(NamedTuple):
 
 
 def generate(pools: int, seed: int, noise: str = ARBITRAGE_FREE) -> GeneratedMarket:
-    """Return the market of so many pools that a seed makes."""
+    """Return the market for a number of pools and a seed."""
     draws = Draws(pools, seed, noise)
     made = draw_pools(draws)
     orders = draw_orders(draws, made)
@@ -83,7 +83,7 @@ def _network(wrapped_native: str) -> dict[str, Any]:
 
 
 def write_market(pools: int, seed: int, folder: Path, noise: str = ARBITRAGE_FREE) -> Path:
-    """Write the market and the orders beside it into `folder`, and return the file of the market."""
+    """Write the market, with its orders next to it, into `folder`, and return the market's file."""
     made = generate(pools, seed, noise)
     name = f"{pools}_s{seed}" + ("" if noise == ARBITRAGE_FREE else f"_{noise}")
     file = folder / f"market_{name}.json"
@@ -93,7 +93,7 @@ def write_market(pools: int, seed: int, folder: Path, noise: str = ARBITRAGE_FRE
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the markets of a command line."""
+    """Write the markets requested on a command line."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.optimum.gen_market", description=(__doc__ or "").splitlines()[0]
     )

@@ -10,11 +10,11 @@ from bench.report.figures import ahead_bps, gap_bps
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The outputs of one order, ours and the peer's, in base units; None without a route.
+    """The outputs for one order, ours and the peer's, in base units; None without a route.
 
     `dual` and `own` are upper bounds on any routing, from the benchmark's bound and from our certificate; `peer_out` is
-    the peer's route evaluated in real numbers, without any rounding. `known_out` is the best route that the search for
-    the bound met.
+    the peer's route evaluated in real numbers, without any rounding. `known_out` is the best route found by the search
+    for the bound.
     """
 
     order: int
@@ -32,7 +32,7 @@ class Judged:
         return min((bound for bound in (self.dual, self.own) if bound), default=None)
 
     def gap_to(self, bound: float | None) -> float | None:
-        """Return our gap to a bound, 10,000 without a route; None without a bound."""
+        """Return our gap to a bound; 10,000 without a route, None without a bound."""
         return gap_bps(self.out or 0, bound) if bound else None
 
     @property
@@ -47,7 +47,7 @@ class Judged:
 
     @property
     def ahead_bps(self) -> float | None:
-        """Return our lead over the peer, -10,000 if only the peer has a route; None if it has none."""
+        """Return our lead over the peer; -10,000 if only the peer has a route, None if the peer has none."""
         return ahead_bps(self.out or 0, self.peer_out) if self.peer_out else None
 
     @property
@@ -64,7 +64,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """The replays in integers, which cannot run the pools of `skipped` routes."""
+    """The integer replays, which cannot run the pools of `skipped` routes."""
 
     orders: int
     routed: int
@@ -81,7 +81,7 @@ class Exactness:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The results of a generated or real case over the families to compare; `all_*` over every family."""
+    """The results for a generated or real case over the families to compare; `all_*` over every family."""
 
     case: Case
     exactness: Exactness
@@ -89,14 +89,14 @@ class Measured:
     all_exactness: Exactness | None = None
     all_orders: tuple[Judged, ...] = ()
     is_no_worse_with_proof: bool = True
-    """Whether asking for the certificate lowered no amount; its proof may find a better route."""
+    """Whether requesting the certificate lowered no amount; its proof may find a better route."""
 
     fine_exactness: Exactness | None = None
-    """Of the same orders with fine shares."""
+    """The exactness of the same orders with fine shares."""
     fine_orders: tuple[Judged, ...] = ()
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Return the errors of the replays."""
+        """Return the errors found by the replays."""
         others = (self.all_exactness, self.fine_exactness)
         return self.exactness.errors + tuple(error for each in others if each for error in each.errors)

@@ -1,4 +1,4 @@
-"""Judge the routes of one case: exact or not, and how far from the bound and from the peer."""
+"""Judge the routes of one case: whether they are exact, and how far from the bound and from the peer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = dict[int, dict[str, Any]]
 Note = Callable[[str], None]
 Bounds = Mapping[int, Bound]
 PeerOutputs = Mapping[int, float | None]
-"""What the routes of the peer pay along the curves, by order; None unless one spends the whole order."""
+"""The outputs of the peer's routes along the curves, by order; None unless a route spends the whole order."""
 
 _CONVERGED = 1e-6
 """The residual, as a share of the amount, below which a bound counts as converged."""
@@ -61,7 +61,7 @@ def time_peer(case: Case, passes: int) -> list[float]:
 
 
 def peer_outputs(case: Case, market: Market, note: Note) -> PeerOutputs:
-    """Return what the routes of the peer's last run on the case pay, or those of a run now."""
+    """Return the outputs of the routes in the peer's last run on the case, or of a new run."""
     file = _peer_file(case)
     if not file.is_file():
         note(f"{case.name}: the peer")

@@ -1,6 +1,6 @@
-"""Measure the proof net of gas: how far it says that a route could still go, and what it costs.
+"""Measure the proof net of gas: the gap it leaves, and its cost.
 
-    python -m bench.optimum.net_proof [--orders 100] [--seed 1] [--gas-gwei 1] [--market FILE] [--json FILE]
+python -m bench.optimum.net_proof [--orders 100] [--seed 1] [--gas-gwei 1] [--market FILE] [--json FILE]
 
 quotes real orders of a real state, or with --random random pairs of up to $3,000, and proves each.
 The gap is in basis points of the output net of gas; times are ratios to the search of the same order in the same run.
@@ -32,7 +32,7 @@ WEI_A_GWEI = 10**9
 
 
 class Proof(NamedTuple):
-    """The proof of one order, and what it took after a search of `search_s`."""
+    """The proof for one order, and its cost after a search of `search_s`."""
 
     gap_bps: float
     is_complete: bool
@@ -41,7 +41,7 @@ class Proof(NamedTuple):
 
 
 def real_orders(market: MarketState, file: Path, count: int, seed: int) -> list[Order]:
-    """Return a sample of the orders beside a market file."""
+    """Return a sample of the orders next to a market file."""
     lines = read_orders(file)
     random.Random(f"proof {seed}").shuffle(lines)
     pairs = [(line["token_in"].lower(), line["token_out"].lower(), int(line["amount_in"])) for line in lines]
@@ -50,7 +50,7 @@ def real_orders(market: MarketState, file: Path, count: int, seed: int) -> list[
 
 
 def prove(router: Router, orders: Sequence[Order], gas_price_wei: int) -> Iterator[Proof]:
-    """Yield the proofs of the orders that have a route worth more than its gas."""
+    """Yield the proofs for orders whose route is worth more than its gas."""
     from swapcli.core.routing.gas_proof.proof import prove_net_output
 
     for order in orders:

@@ -1,8 +1,8 @@
-"""Minimize a bound over prices, by a damped Newton method in the logarithms of the prices.
+"""Minimize a bound over prices with a damped Newton method in the logarithms of the prices.
 
 The second derivatives of the bound are those of a network of springs between tokens: one spring for each pool that
 trades, as stiff as its trade responds to prices. A step solves the balance of the springs. Pools that the step would
-wake up are added to the network and the step is solved again, so that it need not creep from one kink to the next.
+activate are added to the network and the step is solved again, so that it does not creep from one kink to the next.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 from bench.optimum.curves import Floats, Integers
 
 _MAX_ITERATIONS = 400
-_TOLERANCE = 1e-10  # of the order, for amounts that are not balanced
+_TOLERANCE = 1e-10  # share of the order, for unbalanced amounts
 _MAX_ATTEMPTS = 60
 _ATTEMPTS_WITH_CHANGES = 12  # then the step is taken or made smaller
 _MAX_LOG_STEP = 4.0
@@ -38,9 +38,10 @@ class Trades(NamedTuple):
 
 
 class Pools(Protocol):
-    """All directions of the pools of a market, by number, and their best trades.
+    """All directions of a market's pools, by number, and their best trades.
 
-    `log_thresholds` is the logarithm of the price of a direction's token out, in its token in, above which it trades.
+    `log_thresholds` is the logarithm of the price of a direction's output token, in its input token, above which it
+    trades.
     """
 
     token_count: int
@@ -52,7 +53,7 @@ class Pools(Protocol):
 
 
 class Least(NamedTuple):
-    """The least bound found, the trades at its prices, and the largest amount out of balance as a part of the order."""
+    """The lowest bound found, the trades at its prices, and the largest unbalanced amount as a share of the order."""
 
     value: float
     trades: Trades
@@ -61,7 +62,7 @@ class Least(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """The bound at some prices. `surplus` is what trades bring of each token beyond what they take, by value."""
+    """The bound at some prices. `surplus` is the value that trades bring of each token beyond what they take."""
 
     prices: Floats
     value: float
@@ -81,7 +82,7 @@ class _Order(NamedTuple):
     amount: float
 
     def at(self, prices: Floats) -> _Point:
-        """Return the bound at `prices`. What is brought of the bought token is the purpose, and no surplus."""
+        """Return the bound at `prices`. Receiving the bought token is the goal, so it is not a surplus."""
         trades = self.market.best_trades(prices)
         gained = prices[trades.token_out] @ trades.amount_out - prices[trades.token_in] @ trades.amount_in
         surplus = np.zeros(self.market.token_count)
@@ -94,14 +95,15 @@ class _Order(NamedTuple):
 
 
 class _Springs:
-    """The network of springs at a point. A spring with slack pulls only after its ends moved apart by it."""
+    """The network of springs at a point. A spring with slack pulls only after its ends have moved apart by that
+    much."""
 
     def __init__(self, point: _Point, order: _Order) -> None:
         self._point, self._order = point, order
         self._reset()
 
     def _reset(self) -> None:
-        """Use the pools that trade at the point, and no others."""
+        """Use only the pools that trade at the point."""
         trades = self._point.trades
         self.direction, self.start, self.end = trades.direction, trades.token_in, trades.token_out
         self.stiffness = trades.response * self._point.prices[trades.token_in]
@@ -109,7 +111,7 @@ class _Springs:
         self._trading = len(trades.direction)
 
     def solve(self, trust: float) -> Floats:
-        """Return the change of the logarithms of prices that balances the springs; a small `trust` holds it back."""
+        """Return the change of log prices that balances the springs; a small `trust` limits it."""
         surplus = self._point.surplus
         is_free = surplus != 0.0
         is_free[self.start] = is_free[self.end] = True
@@ -152,7 +154,8 @@ class _Springs:
         return -float(self._point.surplus @ step) - 0.5 * float(self.stiffness @ (stretch**2 - self.slack**2))
 
     def adapt(self, step: Floats, reached: _Point) -> bool:
-        """Add the pools that trade where a step leads, and drop added ones that do not; return whether any changed."""
+        """Add the pools that trade at the end of a step, and drop added ones that do not; return whether any
+        changed."""
         is_kept = np.ones(len(self.direction), dtype=bool)
         is_kept[self._trading :] = self._stretch(step)[self._trading :] > 0.0
         is_known = np.zeros(len(self._order.market.token_in), dtype=bool)
@@ -186,7 +189,7 @@ def _sum_by(places: Integers, values: Floats, count: int) -> Floats:
 
 
 class _Moved(NamedTuple):
-    """A better point, the gain to what was predicted, and how far steps were trusted."""
+    """A better point, the ratio of its gain to the prediction, and how far steps were trusted."""
 
     point: _Point
     ratio: float
@@ -194,7 +197,7 @@ class _Moved(NamedTuple):
 
 
 def minimize(market: Pools, prices: Floats, sold: int, bought: int, amount: float) -> Least:
-    """Return the least bound that can be found from `prices`."""
+    """Return the lowest bound that can be found from `prices`."""
     order = _Order(market, sold, bought, amount)
     point, trust, stalled, iterations = order.at(prices), _FIRST_TRUST, 0, 0
     while iterations < _MAX_ITERATIONS and point.imbalance > _TOLERANCE * amount and stalled < _STALLED_ITERATIONS:
@@ -210,7 +213,7 @@ def minimize(market: Pools, prices: Floats, sold: int, bought: int, amount: floa
 
 
 def _improve(point: _Point, order: _Order, trust: float) -> _Moved | None:
-    """Return a better point; None if even the smallest step finds none."""
+    """Return a better point; None if even the smallest step does not find one."""
     springs = _Springs(point, order)
     for attempt in range(1, _MAX_ATTEMPTS + 1):
         step = springs.solve(trust)
@@ -233,7 +236,7 @@ def _improve(point: _Point, order: _Order, trust: float) -> _Moved | None:
 
 
 def _is_better(reached: _Point, point: _Point) -> bool:
-    """Return whether the bound is lower, or as low within noise with less out of balance."""
+    """Return whether the bound is lower, or equal within noise with a smaller imbalance."""
     if reached.value < point.value:
         return True
     return reached.value <= point.value * (1 + _NOISE) and reached.imbalance < point.imbalance

@@ -45,7 +45,7 @@ def install() -> str:
     lock = _FOLDER / "package-lock.json"
     done = _FOLDER / "node_modules" / ".installed"
     with lock.open() as file:
-        flock(file, LOCK_EX)  # tests beside each other wait for one installation
+        flock(file, LOCK_EX)  # parallel tests wait for one installation
         versions = file.read()
         if not done.is_file() or done.read_text() != versions:
             run(["npm", "ci", "--silent", "--prefix", _FOLDER])
@@ -57,10 +57,10 @@ def install() -> str:
 def run_peer(
     market: Path, out: Path, *, orders: Path | None = None, flows: int | None = None, passes: int = 1
 ) -> list[PeerRoute]:
-    """Route the orders beside a plain market file, or those of another file. Raises `BenchmarkFailed`.
+    """Route the orders next to a plain market file, or those in another file. Raises `BenchmarkFailed`.
 
-    It splits an order into `flows` parts; by default it chooses, and compares 100 with one. With more than one of
-    `passes`, times are those of a warm program. What it writes stays in `out`.
+    It splits an order into `flows` parts; by default it chooses the number, and compares 100 with one. With more than
+    one of `passes`, times are those of a warm program. Its output stays in `out`.
     """
     command: list[str | Path] = ["node", _FOLDER / "run_tines.mjs", "--market", market, "--out", out]
     command += ["--orders", orders or orders_file(market), "--passes", str(passes), "--budget", str(_BUDGET_S)]
@@ -69,7 +69,7 @@ def run_peer(
 
 
 def read_routes(out: Path) -> list[PeerRoute]:
-    """Return the routes that a run of the peer has written. Raises `BenchmarkFailed`."""
+    """Return the routes written by a run of the peer."""
     try:
         return [_route(row) for row in json.loads(out.read_bytes())["orders"]]
     except (OSError, ValueError, KeyError) as error:
@@ -84,9 +84,9 @@ def _route(row: Mapping[str, Any]) -> PeerRoute:
 def evaluate(
     market: Market, orders: Iterable[Mapping[str, Any]], routes: Iterable[PeerRoute]
 ) -> Iterator[tuple[PeerRoute, float | None]]:
-    """Yield each route with what it pays along the curves of the judge; None unless it spends the whole order.
+    """Yield each route with its output along the judge's curves; None unless it spends the whole order.
 
-    A route that uses a pool twice counts with what the peer claims, because the curves keep no state.
+    For a route that uses a pool twice, the peer's claim is used, because the curves keep no state.
     """
     by_id = {order["id"]: order for order in orders}
     for route in routes:

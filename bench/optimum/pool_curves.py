@@ -1,4 +1,4 @@
-"""Make the curves of both directions of a pool from its entry in a market file."""
+"""Make the curves of a pool's two directions from its entry in a market file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class TokenUnits(NamedTuple):
 
     @property
     def unit_usd(self) -> float:
-        """The dollars of a base unit."""
+        """The dollar value of a base unit."""
         base_units: int = 10**self.decimals
         return self.price_usd / base_units
 
 
 def curves_of(pool: Mapping[str, Any], first: TokenUnits, second: TokenUnits) -> tuple[Curve, Curve]:
-    """Return the curves that sell the first and the second token of a pool of two."""
+    """Return the curves that sell the first and the second token of a two-token pool."""
     kept = 1 - pool["fee_ppm"] / 1e6
     x, y = (int(each) for each in pool["reserves"])
     family = pool["family"]
@@ -53,7 +53,7 @@ def curves_of(pool: Mapping[str, Any], first: TokenUnits, second: TokenUnits) ->
 def _concentrated(
     pool: Mapping[str, Any], first: TokenUnits, second: TokenUnits, kept: float
 ) -> tuple[SegmentCurve, SegmentCurve]:
-    """Return a piece for each range between two initialized ticks, from the price in both ways."""
+    """Return a piece for each range between two initialized ticks, from the price in both directions."""
     scale, depth = math.sqrt(second.unit_usd / first.unit_usd), math.sqrt(first.unit_usd * second.unit_usd)
     start, tick = int(pool["sqrt_price_x96"]) / Q96 * scale, pool["tick"]
     ticks = [(number, int(net)) for number, net in pool["ticks"]]
@@ -76,7 +76,7 @@ def _running(liquidity: int, changes: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _pieces(start: float, roots: list[float], liquidities: Sequence[int], depth: float, kept: float) -> SegmentCurve:
-    # The price may be at a tick, where real numbers put it a little beyond.
+    # The price may be at a tick, where real numbers put it slightly beyond.
     roots = [start, *(min(root, start) for root in roots)]
     return SegmentCurve(roots, [each * depth for each in liquidities], kept)
 
@@ -94,7 +94,7 @@ def _stable(
     units = [token.price_usd / rate for token, rate in zip(tokens, rates, strict=True)]
     ann = 0.0 if is_solidly else 2.0 * pool["amp"]
     invariant = x**3 * y + x * y**3 if is_solidly else _stableswap_invariant(x, y, ann)
-    # The other balance comes from the curve, so that nothing in pays exactly nothing.
+    # The other balance comes from the curve, so that a zero input gives exactly zero output.
     return (
         StableCurve(x, stable_balance(x, invariant, ann), invariant, ann, kept, units[0], units[1]),
         StableCurve(y, stable_balance(y, invariant, ann), invariant, ann, kept, units[1], units[0]),

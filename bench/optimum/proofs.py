@@ -1,6 +1,6 @@
 """Compare the routes of every competitor with the bounds of published proofs: none may pay more.
 
-    python -m bench.optimum.proofs [--markets 40] [--orders 20] [--seed 1] [--gas 0,0.01,1] [--market FILE] [--no-peer]
+python -m bench.optimum.proofs [--markets 40] [--orders 20] [--seed 1] [--gas 0,0.01,1] [--market FILE] [--no-peer]
 
 makes markets from seeds (with and without arbitrage, of the sizes of `--sizes`), or opens the named files; quotes
 random orders at each gas price with a proof; and lets each simple method and Tines route the same order, at one of the
@@ -50,7 +50,7 @@ Direction = tuple[str, str, str]
 
 
 class Claim(NamedTuple):
-    """A bound of a proof: no route pays more, if it uses no direction of `excluded` and each of the others once.
+    """A proof's bound: no route pays more that uses no direction in `excluded` and every other direction at most once.
 
     With `is_net`, no route pays more net of gas, if no path of it has more than `max_hops` hops, or passes through the
     tokens of the order in between.
@@ -64,7 +64,7 @@ class Claim(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A competitor's route: what it pays in base units, its gas, and its swaps as the router executes them."""
+    """A competitor's route: its output in base units, its gas, and its swaps as the router executes them."""
 
     method: str
     amount_out: Fraction
@@ -73,9 +73,9 @@ class Contender(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """How far a route is below a bound, as a part of the bound; negative if it refutes the proof.
+    """How far a route is below a bound, as a share of the bound; negative if it refutes the proof.
 
-    `slack` is None if the bound does not speak of such a route. `gas_gwei` is the gas price of the proof.
+    `slack` is None if the bound does not apply to the route. `gas_gwei` is the gas price of the proof.
     """
 
     market: str
@@ -94,7 +94,7 @@ class Verdict(NamedTuple):
 
 
 def claims_of(document: Mapping[str, Any]) -> Iterator[Claim]:
-    """Yield the bounds of a proof's document."""
+    """Yield the bounds in a proof's document."""
     pools = [pool["address"] for pool in document["pools"]]
     tokens = [token["address"] for token in document["tokens"]]
 
@@ -108,7 +108,7 @@ def claims_of(document: Mapping[str, Any]) -> Iterator[Claim]:
 
 
 def slack(claim: Claim, route: Contender, unit_value: Fraction) -> Fraction | None:
-    """Return how far a route is below a bound, as a part of it; None if the route is outside the bound's scope."""
+    """Return how far a route is below a bound, as a share of it; None if the route is outside the bound's scope."""
     if len(set(route.swaps)) < len(route.swaps) or not claim.excluded.isdisjoint(route.swaps):
         return None
     paid = route.amount_out
@@ -133,7 +133,7 @@ def longest_path(swaps: Sequence[Direction]) -> int | None:
 
     def length(token: str) -> int | None:
         if token not in lengths:
-            lengths[token] = None  # until it is known: found again before, it is on a cycle
+            lengths[token] = None  # until it is known: if found again before, it is on a cycle
             found = [length(each) for each in following.get(token, ())]
             known = [each for each in found if each is not None]
             lengths[token] = 1 + max(known) if known and len(known) == len(found) else None if found else 0
@@ -143,7 +143,7 @@ def longest_path(swaps: Sequence[Direction]) -> int | None:
 
 
 class _Task(NamedTuple):
-    """A market to make from a size, seed and noise, or in a file, and how it is measured."""
+    """A market, to generate from a size, seed and noise or to read from a file, and how to measure it."""
 
     market: Path | tuple[int, int, str]
     orders: int
@@ -163,7 +163,7 @@ class Outcome(NamedTuple):
 
 
 class _Proven(NamedTuple):
-    """The document of a proof at a gas price."""
+    """The document of a proof, at a gas price."""
 
     gas_gwei: float
     document: Mapping[str, Any]
@@ -197,7 +197,7 @@ def measure_market(task: _Task) -> Outcome:
 def _proofs(
     market: QuotedMarket, pair: PairOrder, gas_gwei: Iterable[float], without: Counter[str]
 ) -> Iterator[_Proven]:
-    """Yield the proofs of an order at each gas price, and count those that are missing by the reason."""
+    """Yield the proofs for an order at each gas price, and count missing ones by reason."""
     for each in gas_gwei:
         price = round(each * _WEI_A_GWEI)
         try:
@@ -215,7 +215,7 @@ def _verdicts(
         for claim in claims_of(proof.document):
             for route in routes:
                 if claim.is_net and route.method == PEER:
-                    continue  # the gas of its routes on our routers is not known
+                    continue  # the gas of its routes on our routers is unknown
                 found = slack(claim, route, proof.unit_value)
                 yield Verdict(market, *order, proof.gas_gwei, route.method, claim.kind, found)
 
@@ -276,7 +276,8 @@ def _peer_routes(file: Path, pairs: Sequence[PairOrder], folder: Path) -> dict[i
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the figures of all markets: routes by bound and method, how near they came, and those above."""
+    """Return the figures of all markets: routes by bound and method, how close they came, and those above their
+    bound."""
     slacks: dict[tuple[str, str], list[Fraction]] = {}
     outside = 0
     for verdict in (verdict for outcome in outcomes for verdict in outcome.verdicts):

@@ -33,7 +33,7 @@ from bench.report.thresholds import (
 )
 
 _SEED = 1
-"""Of the orders of simple methods, and of the cases of contradictions, on the page."""
+"""The seed for the orders of simple methods, and for the cases of contradictions, on the page."""
 
 
 class OptimumFigures(NamedTuple):
@@ -77,7 +77,7 @@ def answer(found: OptimumFigures) -> Answer:
 
 
 def optimum_table(found: OptimumFigures) -> Table:
-    """Return how many routes are exact, and the gaps to the proven optimum beside those of the peer."""
+    """Return how many routes are exact, and the gaps to the proven optimum next to the peer's."""
     cases = [*found.made_up, *found.real]
     whole = [measured.exactness for measured in cases]
     fine = [measured.fine_exactness for measured in cases if measured.fine_exactness]
@@ -146,7 +146,7 @@ def _gap_rows(pools: int, orders: Sequence[Judged]) -> Iterator[Row]:
 
 
 def _fine_rows(cases: Sequence[Measured]) -> list[Row]:
-    """Return the gaps with fine shares of the classes that have bars, on the markets that have."""
+    """Return the gaps with fine shares for the size classes that have thresholds, on markets that have them."""
     rows = []
     judged = [
         each for measured in cases if (measured.case.pools or 0) <= MAX_FINE_POOLS for each in measured.fine_orders
@@ -160,7 +160,7 @@ def _fine_rows(cases: Sequence[Measured]) -> list[Row]:
 
 
 def others_table(found: OptimumFigures) -> Table:
-    """Return how the routes compare with those of others."""
+    """Return a comparison of our routes with others'."""
     rows = []
     for measured in found.real:
         orders = [judged for judged in measured.orders if judged.peer_out]
@@ -192,7 +192,7 @@ def others_table(found: OptimumFigures) -> Table:
 
 
 def _rivals_row(kind: str, gains: Sequence[GainFigures]) -> Row:
-    """Return how often and how far a rival is ahead, at all gas prices together."""
+    """Return how often and by how much a rival is ahead, over all gas prices."""
     orders = sum(each.orders for each in gains)
     percent = Check("ahead", 100.0 * sum(each.above[0] for each in gains) / orders, MAX_GAINING_PERCENT)
     most = Check("most", max(each.worst_bps for each in gains), MAX_RIVAL_GAIN_BPS)

@@ -16,7 +16,7 @@ _ORDER_KEYS = {"id": "id", "token_in": "tokenIn", "token_out": "tokenOut", "amou
 
 
 def console_script() -> Path:
-    """Return the command that is installed beside this Python."""
+    """Return the command installed next to this Python."""
     return Path(sys.executable).parent / "swapcli"
 
 
@@ -36,7 +36,7 @@ def quote_batch(
 
 
 def _write_batch(case: Case) -> Path:
-    """Write the orders in the command's format, without the other fields of their file."""
+    """Write the orders in the command's format, without the other fields in their file."""
     orders = (json.loads(line) for line in case.orders.read_text().splitlines() if line.strip())
     batch = case.folder / f"batch_{case.name}.ndjson"
     batch.write_text(

@@ -38,12 +38,12 @@ def read_document(file: Path) -> dict[str, Any]:
 
 
 def market_name(file: Path) -> str:
-    """Return the name in a market file's name: `NAME` of `market_NAME.json.xz`."""
+    """Return the name contained in a market file's name: `NAME` in `market_NAME.json.xz`."""
     return _plain_name(file).removeprefix("market_").removesuffix(".json")
 
 
 def orders_file(file: Path) -> Path:
-    """Return the file of orders beside a market file, with the same or no compression. Raises `BenchmarkFailed`."""
+    """Return the file of orders next to a market file, with the same or no compression. Raises `BenchmarkFailed`."""
     plain = file.with_name(f"orders_{market_name(file)}.ndjson")
     for found in (plain, *(plain.with_name(plain.name + suffix) for suffix in _DECOMPRESSORS)):
         if found.is_file():

@@ -1,7 +1,8 @@
 """Execute a route as the published router does, in integers, from the document of its result.
 
-Shares of segments that sell a token in the same pool for the same token are merged. A token is sold after everything
-that brings it; each swap takes a part of what the router still holds, in millionths rounded down, and the last one all.
+Shares of segments that sell a token in the same pool for the same token are merged. A token is sold after all swaps
+that buy it; each swap takes a share of the router's remaining balance, in millionths rounded down, and the last one
+takes all.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ class WrongRoute(Exception):
 
 
 class Unsupported(Exception):
-    """A pool of the route is of a family that cannot be replayed here."""
+    """A pool of the route belongs to a family that cannot be replayed here."""
 
 
 class Step(NamedTuple):
-    """A swap: `rate` millionths of what the router holds of `token_in`."""
+    """A swap that sells `rate` millionths of the router's balance of `token_in`."""
 
     pool: str
     token_in: str
@@ -42,7 +43,7 @@ def pools_of(document: Mapping[str, Any]) -> Pools:
 
 
 def replay(pools: Pools, result: Mapping[str, Any], order: Mapping[str, Any]) -> int:
-    """Return what the route of a result pays for an order. Raises `WrongRoute` and `Unsupported`."""
+    """Return the output of a result's route for an order. Raises `WrongRoute` and `Unsupported`."""
     sold, bought = order["token_in"].lower(), order["token_out"].lower()
     held, used = {sold: int(order["amount_in"])}, dict[str, ExactPool]()
     for step in steps_of(result):
@@ -76,7 +77,7 @@ def _open(pools: Pools, step: Step, used: dict[str, ExactPool]) -> ExactPool:
 
 
 def steps_of(result: Mapping[str, Any]) -> Iterator[Step]:
-    """Yield the swaps of a route in the order of execution. Raises `WrongRoute`."""
+    """Yield the swaps of a route in execution order. Raises `WrongRoute`."""
     weights = _weights(result["route"])
     brought_by: dict[str, set[str]] = {}
     for token, swaps in weights.items():
@@ -98,7 +99,7 @@ def steps_of(result: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _tokens(segments: list[dict[str, Any]]) -> list[str]:
-    """Return the tokens of a route in the order of their first appearance."""
+    """Return the tokens of a route in order of first appearance."""
     swaps = (swap for segment in segments for hop in segment["swaps"] for swap in hop)
     ends = (swap[key].lower() for swap in swaps for key in ("fromTokenAddress", "toTokenAddress"))
     return list(dict.fromkeys(ends))

@@ -1,6 +1,6 @@
-"""Judge the routes of a router: are the amounts exact to the unit, and how far are they from a proven bound?
+"""Judge a router's routes: are the amounts exact to the unit, and how far are they from a proven bound?
 
-    python -m bench.optimum.score MARKET ORDERS RESULTS [--exact-only] [--families all] [--json]
+python -m bench.optimum.score MARKET ORDERS RESULTS [--exact-only] [--families all] [--json]
 
 `RESULTS` has one order a line: its `id`, and its `result` in the form of the published service, as
 `swapcli route NETWORK --market MARKET --batch ORDERS --json` prints them; any router that writes this form can be
@@ -29,7 +29,7 @@ _SHOWN_FAULTS = 20
 
 
 class ScoredOrder(NamedTuple):
-    """What a result claims, beside the judge's figures.
+    """A result's claims next to the judge's figures.
 
     `exact` is None if the route cannot be replayed, and `bound` without a proof. `amount_out` is in base units.
     """
@@ -50,7 +50,7 @@ class ScoredOrder(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The judged orders, the number of all orders, and what is wrong, by order."""
+    """The judged orders, the number of all orders, and the errors by order."""
 
     orders: int
     rows: tuple[ScoredOrder, ...]
@@ -58,12 +58,12 @@ class Score(NamedTuple):
 
     @property
     def exact(self) -> int:
-        """How many amounts are exact."""
+        """The number of exact amounts."""
         return sum(row.exact is True for row in self.rows)
 
     @property
     def skipped(self) -> int:
-        """How many routes have pools that cannot be replayed."""
+        """The number of routes with pools that cannot be replayed."""
         return sum(row.exact is None for row in self.rows)
 
     def document(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def score(
     results: Mapping[int, Mapping[str, Any]],
     market: Market | None = None,
 ) -> Score:
-    """Return the score of results by order; with the curves of the market in `market`, also the gaps."""
+    """Return the score of results by order; with the market's curves in `market`, also the gaps."""
     pools, rows, faults, count = pools_of(document), list[ScoredOrder](), list[tuple[int, str]](), 0
     for order in orders:
         count += 1
@@ -115,7 +115,7 @@ def score(
 
 
 def _replayed(pools: Pools, result: Mapping[str, Any], order: Mapping[str, Any]) -> int | None:
-    """Return what the route pays; None if it cannot be replayed. Raises `WrongRoute`."""
+    """Return the route's output; None if it cannot be replayed. Raises `WrongRoute`."""
     try:
         return replay(pools, result, order)
     except Unsupported:

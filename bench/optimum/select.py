@@ -14,7 +14,7 @@ Cases = Sequence[Measured]
 
 
 class OfCase(Protocol):
-    """What was measured on a case."""
+    """A measurement on a case."""
 
     @property
     def case(self) -> Case:
@@ -58,7 +58,7 @@ def peer_gaps(orders: Iterable[Judged]) -> list[float]:
 
 
 def leads(orders: Iterable[Judged]) -> list[float]:
-    """Return our leads over the peer in basis points, for orders that it routes."""
+    """Return our leads over the peer in basis points, for orders that the peer routes."""
     return [value for judged in orders if (value := judged.ahead_bps) is not None]
 
 

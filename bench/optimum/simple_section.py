@@ -1,4 +1,4 @@
-"""What rivals gain over our routes, and answers that contradict each other."""
+"""The gains of rivals over our routes, and quotes that contradict each other."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from bench.report.thresholds import MAX_RIVAL_GAIN_BPS, Check
 
 
 class ContradictionFigures(NamedTuple):
-    """Of one kind: the comparisons, those above the bar, of them those by more than a base unit and by more than 1 bps.
+    """The figures for one kind: the comparisons, those above the threshold, and how many of these exceed it by more
+    than a base unit and by more than 1 bps.
 
-    `worst` repeats the case of the greatest loss; it is empty if there is none.
+    `worst` describes the case with the largest loss; it is empty if there is none.
     """
 
     kind: str

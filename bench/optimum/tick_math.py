@@ -1,4 +1,4 @@
-"""Prices of Uniswap V3's ticks in the integers of its contracts."""
+"""Prices of Uniswap V3 ticks, in contract integers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MIN_TICK, MAX_TICK = -887_272, 887_272
 Q96 = 1 << 96
 
 _DIGITS = 80
-_TICK_BITS = 20  # of the largest tick
+_TICK_BITS = 20  # index of the largest tick
 
 
 def _powers() -> tuple[int, ...]:

@@ -1,1 +1,1 @@
-"""How good and how fast are quotes of users' orders, beside those of other revisions?"""
+"""How good and how fast are quotes of users' orders, compared with other revisions?"""

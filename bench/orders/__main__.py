@@ -1,4 +1,4 @@
-"""Quote orders with this revision and others in turn, and print what differs.
+"""Quote orders with this revision and others in turn, and print the differences.
 
     python -m bench.orders [--against REVISION] [--worlds real,random,pushed,drained,hundredfold] [--gas 0,0.01,1]
                            [--orders 100] [--seed 1] [--rounds 2] [--exact-output N] [--market FILE]
@@ -26,11 +26,11 @@ from bench.running import BenchmarkFailed
 from bench.worlds.world import KINDS, make_worlds
 
 _SHOWN = 4
-"""Orders furthest behind that are printed."""
+"""Number of orders furthest behind to print."""
 
 
 def lines(found: Sequence[Quotes], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the quotes of one world."""
+    """Yield the lines about one world's quotes."""
     for quotes in found:
         kind = "exact output" if quotes.is_exact_output else "orders"
         times = Times.of(quotes.rows[0])
@@ -70,7 +70,7 @@ def as_json(quotes: Quotes, names: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the figures; 1 if something that is needed is missing."""
+    """Print the figures; return 1 if something needed is missing."""
     options = _parse(arguments)
     try:
         with ExitStack() as stack:

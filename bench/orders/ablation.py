@@ -1,4 +1,4 @@
-"""What each mechanism of the search gains: switch it off, and quote the same orders.
+"""Measure the gain of each mechanism of the search: switch it off, and quote the same orders.
 
     python -m bench.orders.ablation [--worlds real,random,pushed,drained,hundredfold,1000] [--gas 0.01,1]
                                     [--orders 50] [--seed 1] [--market FILE] [--only NAME]
@@ -31,14 +31,14 @@ WORLDS = {"real": _BOTH, "random": _BOTH, "pushed": _BOTH, "drained": _ONE, "hun
 
 
 class Switch(NamedTuple):
-    """A mechanism, and what replaces parts of it to switch it off: values by `module:name`, or `module:class.name`."""
+    """A mechanism, and the replacements that switch it off: values by `module:name`, or `module:class.name`."""
 
     mechanism: str
     parts: Mapping[str, Any]
 
 
 def _keep(_: object, found: object, *__: object, **___: object) -> object:
-    """Return what a mechanism would have improved."""
+    """Return a mechanism's input without the improvement."""
     return found
 
 
@@ -73,11 +73,11 @@ SWITCHES = (
     Switch("a wider search of drained markets", {f"{_SEARCH}.drained_market:search_drained_market": _keep_last}),
     Switch("routes of smaller amounts there", {f"{_SEARCH}.drained_market:_with_surplus": _keep_last}),
 )
-"""Every mechanism of the search that improves a route, and does not decide whether there is one."""
+"""Every mechanism of the search that improves a route but does not decide whether one exists."""
 
 
 class Ablation(NamedTuple):
-    """The quotes without a mechanism compared with those of the whole search, on a world at a gas price."""
+    """Quotes without a mechanism, compared with those of the full search, on a world at a gas price."""
 
     mechanism: str
     without: Comparison
@@ -89,12 +89,12 @@ class Ablation(NamedTuple):
 
     @property
     def gains(self) -> bool:
-        """Whether the mechanism brings any order more than is tolerated, or its only route."""
+        """Whether the mechanism gives any order more than the tolerance, or its only route."""
         return bool(self.without.behind) or self.without.lost > 0
 
 
 def ablate(world: World, gas_gwei: float, switches: Sequence[Switch] = SWITCHES) -> Iterator[Ablation]:
-    """Yield what each mechanism brings on a world. Raises `BenchmarkFailed`."""
+    """Yield the gain of each mechanism on a world. Raises `BenchmarkFailed`."""
     whole = _quote_all(world, gas_gwei)
     for switch in switches:
         with replaced(switch.parts):

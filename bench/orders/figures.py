@@ -9,11 +9,11 @@ from typing import NamedTuple
 from bench.orders.in_turn import WEI_A_GWEI, Quotes, Row
 
 TOLERATED_BPS, TOLERATED_USD = 0.05, 0.01
-"""A difference counts if it exceeds both: a smaller one may be rounding to base units, and no user notices it."""
+"""A difference counts if it exceeds both: a smaller one may be rounding to base units, and no user would notice it."""
 
 
 class Times(NamedTuple):
-    """CPU milliseconds of orders; percentiles by the nearest rank."""
+    """CPU milliseconds of orders; percentiles are by nearest rank."""
 
     mean: float
     p50: float
@@ -22,7 +22,7 @@ class Times(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Times:
-        """Return the times of `rows`, of which there is at least one."""
+        """Return the times of `rows`, which must not be empty."""
         ordered = sorted(row.ms for row in rows)
         middle, high = (ordered[-int(-len(ordered) * part // 1) - 1] for part in (0.5, 0.95))
         return cls(fmean(ordered), middle, high, ordered[-1])
@@ -33,9 +33,9 @@ class Times(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """How far our quote of an order is ahead net of gas: in basis points of the larger gross amount, and in dollars.
+    """Our lead for an order, net of gas: in basis points of the larger gross amount, and in dollars.
 
-    `number` is that of the order.
+    `number` is the order's number.
     """
 
     number: int
@@ -54,8 +54,8 @@ class Lead(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Our quotes compared with those of another revision; `lost` and `found` are the orders that only one of both
-    routes: the other, or this one."""
+    """Our quotes compared with another revision's; `lost` and `found` are the orders routed only by the other revision,
+    or only by this one."""
 
     quotes: Quotes
     ratios: Times
@@ -70,22 +70,22 @@ class Comparison(NamedTuple):
 
     @property
     def usd(self) -> float:
-        """Return the lead of all orders together in dollars."""
+        """Return the total lead over all orders, in dollars."""
         return sum(lead.usd for lead in self.leads)
 
     @property
     def behind(self) -> list[Lead]:
-        """Return the orders in which we are behind, the furthest first."""
+        """Return the orders in which we are behind, furthest first."""
         return sorted((lead for lead in self.leads if lead.is_behind), key=lambda lead: lead.bps)
 
     @property
     def worst_bps(self) -> float:
-        """Return the least lead in basis points."""
+        """Return the smallest lead in basis points."""
         return min((lead.bps for lead in self.leads), default=0.0)
 
 
 def compare(quotes: Quotes, other: int) -> Comparison:
-    """Return our quotes compared with those of a revision by its number, from 1."""
+    """Return our quotes compared with those of a revision, given by its number from 1."""
     ours, theirs = quotes.rows[0], quotes.rows[other]
     pairs = list(zip(ours, theirs, strict=True))
     return Comparison(
@@ -98,7 +98,7 @@ def compare(quotes: Quotes, other: int) -> Comparison:
 
 
 def _leads(quotes: Quotes, pairs: Sequence[tuple[Row, Row]]) -> Iterator[Lead]:
-    """Yield the leads of orders that both route. Both sides are valued by the mid prices of ours."""
+    """Yield the leads for orders that both route. Both sides are valued at our mid prices."""
     is_reverse = quotes.is_exact_output
     for number, (ours, theirs) in enumerate(pairs):
         if not (ours.is_routed and theirs.is_routed):
@@ -111,12 +111,12 @@ def _leads(quotes: Quotes, pairs: Sequence[tuple[Row, Row]]) -> Iterator[Lead]:
 
 
 def _units_a_gas(row: Row, gas_gwei: float) -> float:
-    """Return what a unit of gas is worth in base units of the amount that was to be found."""
+    """Return the value of a unit of gas in base units of the requested amount."""
     return row.wei_usd * gas_gwei * WEI_A_GWEI / row.unit_usd if row.unit_usd else 0.0
 
 
 def input_leads(forward: Quotes, exact_output: Quotes) -> list[Lead]:
-    """Return how far the input and gas for the output of each forward search are below that search's."""
+    """Return how far the input and gas for each forward search's output are below that search's."""
     routed = [(number, row) for number, row in enumerate(forward.rows[0]) if row.is_routed]
     found = []
     for (number, sold), row in zip(routed, exact_output.rows[0], strict=False):

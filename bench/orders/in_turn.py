@@ -21,15 +21,15 @@ _WORKER = Path(__file__).with_name("worker.py")
 
 
 class Revision(NamedTuple):
-    """A tree with the program of a revision."""
+    """A tree with one revision of the program."""
 
     name: str
     tree: Path
 
 
 class Row(NamedTuple):
-    """One order in one revision: CPU milliseconds, amounts in base units, gas units, dollars of a wei and of a base
-    unit of the amount that was to be found; all but the time are 0 without a route."""
+    """One order in one revision: CPU milliseconds, amounts in base units, gas units, and the dollar values of a wei and
+    of a base unit of the requested amount; all except the time are 0 without a route."""
 
     ms: float
     amount_in: int
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 
 class Quotes(NamedTuple):
-    """The orders of a world at a gas price, with the rows of each revision in the same order; ours come first."""
+    """The orders of a world at a gas price, with the rows of each revision in the same order, ours first."""
 
     world: World
     gas_gwei: float
@@ -54,18 +54,18 @@ class Quotes(NamedTuple):
 
     @property
     def is_exact_output(self) -> bool:
-        """Whether the orders ask for the least input."""
+        """Whether the orders request the smallest input."""
         return any(order.reverse for order in self.orders)
 
 
 @contextmanager
 def revisions(against: Sequence[str], folder: Path) -> Iterator[list[Revision]]:
-    """Give this revision and the others. Raises `BenchmarkFailed`."""
+    """Provide this revision and the others. Raises `BenchmarkFailed`."""
     yield [Revision("this", ROOT), *(Revision(name, checkout(name, folder)) for name in against)]
 
 
 def checkout(revision: str, folder: Path) -> Path:
-    """Return a tree of `revision` in `folder`, or the folder of that name if there is one. Raises `BenchmarkFailed`."""
+    """Return a tree of `revision` in `folder`, or the folder with that name if it exists. Raises `BenchmarkFailed`."""
     if Path(revision).is_dir():
         return Path(revision).resolve()
     tree = folder / f"tree_{revision.replace('/', '_')}"
@@ -84,10 +84,10 @@ def quote_world(
     folder: Path,
     exact_output: int = 0,
 ) -> list[Quotes]:
-    """Return the quotes of a world at each gas price, and those of exact output for the first so many orders, whose
-    output is what our route of the order pays.
+    """Return the quotes of a world at each gas price and, for the first few orders, exact-output quotes for the outputs
+    of our routes.
 
-    Each order counts with its least time over the rounds, each of which has new processes. Raises `BenchmarkFailed`.
+    Each order counts with its shortest time over the rounds, each of which has new processes. Raises `BenchmarkFailed`.
     """
     market = world.write_market(folder)
     found = [list(_round(world, market, compared, gas_gwei, exact_output)) for _ in range(rounds)]
@@ -108,7 +108,7 @@ def _round(
 
 
 def exact_output_orders(orders: Sequence[WorldOrder], rows: Sequence[Row]) -> tuple[WorldOrder, ...]:
-    """Return the orders that ask for what the routes of `orders` pay."""
+    """Return orders for exactly the outputs of the routes of `orders`."""
     routed = [(order, row) for order, row in zip(orders, rows, strict=False) if row.is_routed]
     return tuple(order._replace(amount=row.amount_out, reverse=True) for order, row in routed)
 
@@ -116,7 +116,7 @@ def exact_output_orders(orders: Sequence[WorldOrder], rows: Sequence[Row]) -> tu
 def _in_turn(
     workers: Sequence[subprocess.Popen[str]], orders: Sequence[WorldOrder], gas_gwei: float
 ) -> list[list[Row]]:
-    """Return the rows of all orders by worker, quoted in turn, the first worker last every second time."""
+    """Return the rows of all orders by worker, quoted in turn; every second time the first worker comes last."""
     rows: list[list[Row]] = [[] for _ in workers]
     numbers = list(range(len(workers)))
     for turn, start in enumerate(range(0, len(orders), _IN_TURN)):
@@ -151,7 +151,8 @@ def _ask(worker: subprocess.Popen[str], orders: Sequence[WorldOrder], gas_gwei: 
 
 
 def _least(rounds: Sequence[Quotes]) -> Quotes:
-    """Return the quotes with the least times. Raises `BenchmarkFailed` if a revision's amounts differ in a round."""
+    """Return the quotes with the shortest times. Raises `BenchmarkFailed` if a revision's amounts differ between
+    rounds."""
     by_revision = zip(*(quotes.rows for quotes in rounds), strict=True)
     rows = [[_least_row(same) for same in zip(*repeated, strict=True)] for repeated in by_revision]
     return rounds[0]._replace(rows=rows)

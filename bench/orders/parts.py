@@ -1,4 +1,4 @@
-"""Replace parts of the program temporarily, by name, to see what they do."""
+"""Replace parts of the program temporarily, by name, to see their effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def part(target: str) -> Any:
 
 @contextmanager
 def replaced(parts: Mapping[str, Any]) -> Iterator[None]:
-    """Give parts other values by their names. Raises `BenchmarkFailed` if one no longer exists."""
+    """Replace parts, given by name, with other values. Raises `BenchmarkFailed` if one no longer exists."""
     before = [(*_owner(target), part(target)) for target in parts]
     try:
         for (owner, name, _), value in zip(before, parts.values(), strict=True):

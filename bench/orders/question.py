@@ -1,4 +1,4 @@
-"""How good and how fast are quotes of users' orders, beside those of other revisions?"""
+"""How good and how fast are quotes of users' orders, compared with other revisions?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from swapcli.core.routing.router import Router
 Note = Callable[[str], None]
 
 _SEED = 1
-"""Of random pairs, pushed pools and samples of orders on the page."""
+"""The seed for random pairs, pushed pools and samples of orders on the page."""
 _GENERATED = (10_000,)
 _QUICK_GENERATED = (1_000,)
 
@@ -47,7 +47,7 @@ GAS_GWEI: Mapping[str, Sequence[float]] = {
     "hundredfold": (0.0,),
     "generated": (0.0,),
 }
-"""Gas prices of the orders of a world."""
+"""Gas prices for the orders of a world."""
 _ON_THE_PAGE = {
     "real": (0.0, 0.01, 1.0),
     "random": (0.01,),
@@ -58,11 +58,11 @@ _ON_THE_PAGE = {
 _EXACT_OUTPUT = frozenset({"real", "random", "pushed"})
 _NO_BARS = (None,) * 4
 _PROVEN = {"real": 1.0, "random": 0.01, "pushed": 0.01}
-"""Gas prices at which orders of a world are proven."""
+"""Gas prices at which a world's orders are proven."""
 
 
 class Proofs(NamedTuple):
-    """The proofs of orders of a world, of whose searches there is at least one worth more than its gas."""
+    """The proofs for a world's orders, with at least one search whose output is worth more than its gas."""
 
     world: World
     gas_gwei: float
@@ -70,7 +70,7 @@ class Proofs(NamedTuple):
 
 
 class OrderFigures(NamedTuple):
-    """All results. `revisions` are the names of the compared ones, this one first."""
+    """All results. `revisions` are the names of the compared revisions, this one first."""
 
     revisions: Sequence[str]
     quotes: Sequence[Quotes]
@@ -149,7 +149,7 @@ def answer(found: OrderFigures) -> Answer:
 
 
 def orders_table(found: OrderFigures) -> Table:
-    """Return the CPU time and the output of orders by world, beside those of other revisions."""
+    """Return the CPU time and output of orders by world, next to those of other revisions."""
     rows: list[Row] = []
     compared: list[Comparison] = []
     for quotes in found.quotes:
@@ -208,7 +208,7 @@ def _slowest_row(quotes: Sequence[Quotes]) -> Row:
 
 
 def exact_output_leads(quotes: Sequence[Quotes]) -> list[Lead]:
-    """Return how far inputs of exact output are below those of the forward searches that pay the same."""
+    """Return how far the inputs for exact outputs are below those of the forward searches that pay the same."""
     return [lead for one, two in pairwise(quotes) if two.is_exact_output for lead in input_leads(one, two)]
 
 

@@ -1,4 +1,4 @@
-"""How far from a minimum of the dual the main solve of an order ends: the prices that everything else builds on."""
+"""How far the main solve of an order ends from a minimum of the dual, whose prices everything else builds on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAIN_SOLVES = "swapcli.core.routing.search.route_search:expand_active_set"
 
 
 def main_residuals(world: World, gas_gwei: float) -> list[float]:
-    """Return the residual of the main solve of each order as a part of its amount. Raises `BenchmarkFailed`."""
+    """Return the residual of each order's main solve as a share of its amount. Raises `BenchmarkFailed`."""
     solve, found, router = part(_MAIN_SOLVES), list[float](), Router(world.market)
     tokens = world.market.tokens
 

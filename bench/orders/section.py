@@ -102,7 +102,7 @@ def ablation_section(found: Sequence[Ablation]) -> Section:
 
 
 def _gain_row(found: Sequence[Ablation], mechanism: str) -> list[str]:
-    """Return in how many worlds a mechanism gains, and what in the one where it gains the most."""
+    """Return in how many worlds a mechanism gains, and the gain in its best world."""
     gaining = [each for each in found if each.mechanism == mechanism and each.gains]
     if not gaining:
         return [mechanism, "0", NOTHING, NOTHING, NOTHING]

@@ -53,7 +53,7 @@ def judge_chunk(number: int, seed: int) -> list[Judged]:
 
 
 def judge_small_markets(orders: int, seed: int, processes: int = 1) -> Iterator[Judged]:
-    """Yield the verdicts on about so many orders."""
+    """Yield the verdicts on approximately this many orders."""
     judge, numbers = partial(judge_chunk, seed=seed), range(-(-orders // _CHUNK))
     if processes == 1:
         yield from chain.from_iterable(map(judge, numbers))
@@ -63,7 +63,7 @@ def judge_small_markets(orders: int, seed: int, processes: int = 1) -> Iterator[
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the orders that brute force is ahead of."""
+    """Print the orders for which brute force is ahead."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.orders.small_markets", description=(__doc__ or "").splitlines()[0]
     )

@@ -1,11 +1,11 @@
-"""Quote orders in a separate process, with the `swapcli` that its PYTHONPATH names: this revision's or another's.
+"""Quote orders in a separate process, with the `swapcli` on its PYTHONPATH: this revision's or another's.
 
-    python -P bench/orders/worker.py MARKET_FILE
+python -P bench/orders/worker.py MARKET_FILE
 
 reads lines of JSON from standard input, `[gas price in wei, [[token in, token out, amount, is reverse], ...]]`. It
 prints the rows of the orders of each line as one line of JSON: [CPU milliseconds, amount in, amount out, gas units,
 dollars of a wei, dollars of a base unit of the amount that was to be found]; all but the time are 0 without a route. It
-imports nothing of the benchmark, because a checkout of another revision has another one.
+imports nothing from the benchmark, because another revision's checkout has a different one.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ find_network = import_module(f"{_CORE}.networks.catalogue").find_network
 open_market = import_module(f"{_OPENING}.open_market").open_market
 
 _GC_THRESHOLDS = (5_000, 10, 50)
-"""Those of commands that run for long: full collections of a large market's graph are rare."""
+"""The thresholds of long-running commands: full collections of a large market's graph are rare."""
 
 
 def main(market_file: str) -> None:
-    """Answer the lines of standard input."""
+    """Process the lines of standard input."""
     document = Path(market_file).read_bytes()
     market = open_market(json.loads(document)["network"]["name"], find_network, document=document).market
     router = Router(market)
     getattr(router, "index", router).warm()
-    # As the command does before a batch: the collector need not scan the market.
+    # As in the command before a batch: the collector need not scan the market.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -50,7 +50,7 @@ def main(market_file: str) -> None:
 
 
 def quote(router: Any, values: Sequence[Any], gas_price_wei: int) -> tuple[float, int, int, int, float, float]:
-    """Return the row of an order: token in, token out, amount, and whether it is one of exact output."""
+    """Return the row of an order: token in, token out, amount, and whether it is exact-output."""
     token_in, token_out, amount, reverse = values
     tokens = router.market.tokens
     order = Order(tokens[token_in], tokens[token_out], amount, reverse)

@@ -1,6 +1,6 @@
 """`python -m bench.over_time [--orders 200] [--seed 1000]`: judge plans in simulated markets, and print the figures.
 
-`--list` prints a line for each order. It takes some minutes on two cores.
+`--list` prints a line for each order. It takes a few minutes on two cores.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from bench.over_time.judging import Judged, judge
 from bench.over_time.scores import scores
 
 _ORDERS, _SEED = 200, 1_000
-"""The model's constants were chosen with the seeds below 100."""
+"""The default orders and seed; the model's constants were chosen with seeds below 100."""
 _ORDERS_WITHOUT_ARBITRAGE = 40
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge the orders of a command line. Return 1 if a figure misses its bar."""
+    """Judge the orders requested on a command line. Return 1 if a figure misses its threshold."""
     parser = argparse.ArgumentParser(prog="python -m bench.over_time", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--orders", type=int, default=_ORDERS, metavar="N", help=f"[{_ORDERS}]")
     parser.add_argument("--seed", type=int, default=_SEED, metavar="N", help=f"of the first order  [{_SEED}]")
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _line(judged: Judged) -> str:
-    """Return what was planned and what came of it; costs in basis points of the order's value."""
+    """Return the plan and its result; costs are in basis points of the order's value."""
     cost, low, high = (each * 1e4 for each in judged.forecast)
     parts = judged.schedule.parts
     return (

@@ -1,4 +1,4 @@
-"""Judge plans: what they received on a path, beside one swap and equal parts, and whether their forecast held."""
+"""Judge plans: their output on a path, compared with one swap and equal parts, and whether the forecast was right."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from swapcli.quoting.planning.volatility import VolatilityEstimate, estimate_vol
 
 _REST_S = 300.0
 _USUAL_PARTS = 16
-"""The route of such a part has the pools and fees that most parts will meet."""
+"""The route of such a part has the pools and fees that most parts will use."""
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.3
 
 
 class Outcome(NamedTuple):
-    """What one way of selling cost, as shares of the order's value elsewhere at the times of its parts.
+    """The cost of one way of selling, as shares of the order's external value at the times of its parts.
 
-    `net` is what it received after gas in base units, which the drift of the price decides as well.
+    `net` is its output after gas in base units, which also depends on the drift of the price.
     """
 
     cost: float
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """An order: what was planned with which measured refill, and how that, one swap, and equal parts ended."""
+    """An order: its plan, the measured refill, and the results of the plan, of one swap, and of equal parts."""
 
     seed: int
     world: World
@@ -48,13 +48,13 @@ class Judged(NamedTuple):
 
     @property
     def forecast(self) -> tuple[float, float, float]:
-        """The forecast cost and its band, as shares of the value at the fair price that the plan knew."""
+        """The forecast cost and its band, as shares of the value at the plan's fair price."""
         forecast: CostForecast = self.schedule.forecast
         return forecast.cost / self.value, forecast.low / self.value, forecast.high / self.value
 
 
 def judge(seed: int, *, has_arbitrage: bool = True) -> Judged:
-    """Plan and sell the order of a seed. The plan sees the pools now and their prices before, and nothing else."""
+    """Plan and sell the order of a seed. The plan sees only the current pools and their earlier prices."""
     world = draw_world(seed, has_arbitrage=has_arbitrage)
     rng = Random(f"order {seed}")
     share = exp(rng.uniform(log(_LEAST_SHARE), log(_MOST_SHARE)))
@@ -92,7 +92,7 @@ def judge(seed: int, *, has_arbitrage: bool = True) -> Judged:
 
 
 def _record(world: World, events: Sequence[Event]) -> tuple[Pools, list[float], list[dict[str, float]]]:
-    """Play a history. Return the pools at its end, and the log prices of all pools after each change."""
+    """Play a history. Return the pools at its end, and all pools' log prices after each change."""
     pools = dict(world.pools)
     mids = {key: log(mid_price(pool, *pool.tokens)) for key, pool in pools.items()}
     times_s, history = [0.0], [dict(mids)]
@@ -108,7 +108,7 @@ def _record(world: World, events: Sequence[Event]) -> tuple[Pools, list[float], 
 
 
 def _route_price(mids: dict[str, float], quote: Quote) -> float:
-    """Return the log price along a route: the means of its hops, weighted by what they carry."""
+    """Return the log price along a route: the weighted mean of each hop, by the amounts that pools carry."""
     total = 0.0
     for segment in quote.route.segments:
         for hop in segment.hops:
@@ -119,7 +119,7 @@ def _route_price(mids: dict[str, float], quote: Quote) -> float:
 
 
 def _fees(pools: Pools, quote: Quote) -> tuple[float, ...]:
-    """Return what the pools of each hop of a route take, as log prices."""
+    """Return the fees of the pools in each hop of a route, as log prices."""
     fees: dict[int, float] = {}
     for segment in quote.route.segments:
         for number, hop in enumerate(segment.hops):
@@ -130,7 +130,7 @@ def _fees(pools: Pools, quote: Quote) -> tuple[float, ...]:
 
 
 def _measure(path: PricePath, least: float) -> tuple[RefillEstimate | None, float | None]:
-    """Return what `swapcli plan` measures on a recorded path: refill and volatility."""
+    """Return the measurements of `swapcli plan` on a recorded path: refill and volatility."""
     refill = estimate_refill(path, least)
     estimate = refill.estimate if isinstance(refill, MeasuredRefill) else None
     volatility = estimate_volatility(path, estimate.half_life_s if estimate else None)

@@ -1,4 +1,4 @@
-"""The figures of judged plans, and their bars."""
+"""The figures of judged plans, and their thresholds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.over_time.judging import Judged
 
 
 class Score(NamedTuple):
-    """A figure as a share; `bar` is its least value, or its largest if `is_upper`. None for what has no bar."""
+    """A figure as a share; `bar` is its minimum, or its maximum if `is_upper`. None if there is no threshold."""
 
     figure: str
     value: float
@@ -19,7 +19,7 @@ class Score(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        """Whether the figure meets its bar."""
+        """Whether the figure meets its threshold."""
         return self.bar is None or (self.value <= self.bar if self.is_upper else self.value >= self.bar)
 
     def __str__(self) -> str:

@@ -18,19 +18,19 @@ Pools = dict[str, Pool]
 
 
 class Sold(NamedTuple):
-    """What parts of an order received, and what they were worth elsewhere at their times, in base units."""
+    """The output of an order's parts, and their external value at their times, in base units."""
 
     received: int
     value: float
 
 
 def mid_price(pool: Pool, token_in: str, token_out: str) -> float:
-    """Return the price of a pool without its fee: the mean of both directions."""
+    """Return a pool's price without its fee: the mean of both directions."""
     return sqrt(pool.curve(token_in, token_out).start_rate / pool.curve(token_out, token_in).start_rate)
 
 
 def play(world: World, pools: Pools, events: Iterable[Event], after: Callable[[Event], object]) -> None:
-    """Let the traders of `events` change `pools` in place, and call `after` each that changes something."""
+    """Let the traders of `events` change `pools` in place, and call `after` after each change."""
     for event in events:
         if event.size is None:
             changed = _arbitrage(world, pools[event.pool], event.usd)
@@ -42,7 +42,7 @@ def play(world: World, pools: Pools, events: Iterable[Event], after: Callable[[E
 
 
 def sell(world: World, pools: Mapping[str, Pool], events: Sequence[Event], parts: Sequence[tuple[float, int]]) -> Sold:
-    """Sell parts (seconds, base units), each by the best route at its time, while the world goes on."""
+    """Sell parts (seconds, base units), each on the best route at its time, while the world continues."""
     now, received, value, begun = dict(pools), 0, 0.0, 0
     start_s = events[0].at_s
     for at_s, amount in parts:
@@ -67,7 +67,7 @@ def best_quote(pools: Mapping[str, Pool], amount: int) -> Quote:
 
 
 def _arbitrage(world: World, pool: Pool, usd: Mapping[str, float]) -> Pool | None:
-    """Return the pool after the most profitable trade against the price elsewhere; None if none pays for its gas."""
+    """Return the pool after the most profitable trade against the external price; None if none pays for its gas."""
     for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
         curve, fair = pool.curve(token_in, token_out), usd[token_in] / usd[token_out]
         if curve.start_rate > fair:
@@ -78,7 +78,7 @@ def _arbitrage(world: World, pool: Pool, usd: Mapping[str, float]) -> Pool | Non
 
 
 def _trade(world: World, pools: Pools, event: Event, size: float) -> Pool | None:
-    """Return the pool with the best price for a trader, of those with the same tokens, after the trade."""
+    """Return the pool with the best price for a trader, among those with the same tokens, after the trade."""
     tokens = pools[event.pool].tokens
     token_in, token_out = tokens if size > 0.0 else tokens[::-1]
     amount = int(world.depths[event.pool] * abs(size) / event.usd[token_in] * 1e18)

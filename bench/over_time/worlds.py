@@ -1,4 +1,4 @@
-"""Draw worlds: pools of real families, prices that move elsewhere, and traders who come at random times."""
+"""Draw worlds: pools of real families, external prices that move, and traders who arrive at random times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.families.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
 UNIT = 10**18
 HISTORY_S = 4 * 3600.0
-"""What `swapcli plan` measures by default."""
+"""The period that `swapcli plan` measures by default."""
 _YEAR_S = 365.25 * 86_400
 _Q96 = 1 << 96
 _TOKENS = tuple(Token(f"0x{number:040x}", name, name, 18) for number, name in enumerate(("SELL", "VIA", "BUY"), 1))
@@ -26,7 +26,7 @@ _SPACINGS = {100: 1, 500: 10, 3000: 60, 10_000: 200}
 
 
 class Traders(NamedTuple):
-    """Mean seconds between arbitrageurs, and between other traders, of one pool; `inf` if there are none.
+    """Mean seconds between arbitrageurs, and between other traders, for one pool; `inf` if there are none.
 
     The sizes of other traders have a median of `size` of the pool's depth.
     """
@@ -37,12 +37,12 @@ class Traders(NamedTuple):
 
 
 class World(NamedTuple):
-    """A market at the beginning of its recorded history, and how it goes on.
+    """A market at the beginning of its recorded history, and how it continues.
 
     `usd` are the first prices of tokens elsewhere. They move by `volatility` (log price per square root of a second);
-    with `has_regimes` by twice or half as much for hours, and with jumps every `jumps_s` seconds. `depths` are
-    what a pool holds of each token in USD, virtual reserves for concentrated ones, and `depth` is what all pools of the
-    sold token hold of it, in base units. `gas_usd` is what a transaction costs.
+    with `has_regimes` by twice or half as much for hours, and with jumps every `jumps_s` seconds. `depths` are a pool's
+    holdings of each token in USD (virtual reserves for concentrated pools), and `depth` is the total of the sold token
+    in all its pools, in base units. `gas_usd` is the cost of a transaction.
     """
 
     name: str
@@ -59,7 +59,7 @@ class World(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Somebody comes to a pool at a time; `usd` are the prices elsewhere. A `size` of None is an arbitrageur.
+    """A trader arrives at a pool at a time; `usd` are the external prices. If `size` is None, it is an arbitrageur.
 
     Otherwise this part of the pool's depth is sold: of its first token if positive, of its second if negative.
     """
@@ -71,7 +71,7 @@ class Event(NamedTuple):
 
 
 def market_of(pools: Mapping[str, Pool]) -> MarketState:
-    """Return the market of pools, without gas: the plan counts it apart."""
+    """Return the market of these pools, without gas, which the plan counts separately."""
     native = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
     network = Network("simulated", Kind.EVM, 1, native, _TOKENS[1], _TOKENS, (), stablecoins=(BUY,))
     tokens = {token.address: token for token in _TOKENS}
@@ -79,7 +79,7 @@ def market_of(pools: Mapping[str, Pool]) -> MarketState:
 
 
 def draw_world(seed: int, *, has_arbitrage: bool = True) -> World:
-    """Return the world of a seed: 1 to 3 pools on a route of one or two hops."""
+    """Return the world for a seed: 1 to 3 pools on a route of one or two hops."""
     rng = Random(f"world {seed}")
     kind = rng.choices(("direct", "two hops", "stable"), (5, 3, 2))[0]
     usd = {SELL: exp(rng.uniform(log(0.5), log(50_000))), VIA: exp(rng.uniform(log(0.5), log(3_000))), BUY: 1.0}
@@ -118,7 +118,7 @@ def draw_world(seed: int, *, has_arbitrage: bool = True) -> World:
 
 
 def draw_events(world: World, seed: int) -> Iterator[Event]:
-    """Yield what happens in a world without us: its history, and then its horizon, from 0 s on."""
+    """Yield the events of a world without us: its history, and then its horizon, from 0 s on."""
     rng = Random(f"events {seed}")
     comers = [
         (key, is_arbitrage, 1.0 / mean_s)
@@ -145,7 +145,7 @@ def draw_events(world: World, seed: int) -> Iterator[Event]:
 def _draw_pool(
     rng: Random, number: int, kind: str, pair: tuple[str, str], usd: Mapping[str, float], depth: float
 ) -> Pool:
-    """Return a pool of a random family at the price elsewhere, which holds `depth` USD of each token."""
+    """Return a pool of a random family at the external price, which holds `depth` USD of each token."""
     first, second = sorted(pair)
     price = usd[first] / usd[second]
     x, y = (int(depth / usd[token] * UNIT) for token in (first, second))
@@ -162,7 +162,7 @@ def _draw_pool(
 
 
 def _concentrated(rng: Random, identity: PoolIdentity, price: float, liquidity: float, kind: str) -> Pool:
-    """Return a V3 pool whose virtual reserves are those of `liquidity` near the price, and fewer further away."""
+    """Return a V3 pool whose virtual reserves match `liquidity` near the price, and are smaller further away."""
     spacing = _SPACINGS[identity.fee_ppm]
     sqrt_price = int(sqrt(price) * _Q96)
     tick = tick_at_sqrt_ratio(sqrt_price)

@@ -12,7 +12,7 @@ _BETWEEN = " / "
 
 
 class Row(NamedTuple):
-    """A figure of the page: its bar, the value reached, and the peer's value in the same run."""
+    """A figure on the page: its threshold, the value reached, and the peer's value in the same run."""
 
     figure: str
     bar: str
@@ -23,12 +23,12 @@ class Row(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        """Whether no part of the figure misses its bar."""
+        """Whether no part of the figure misses its threshold."""
         return MISSED not in self.reached
 
 
 class Table(NamedTuple):
-    """A section of the page. `text` says what its figures mean."""
+    """A section of the page. `text` explains its figures."""
 
     title: str
     text: str
@@ -36,12 +36,12 @@ class Table(NamedTuple):
 
     @property
     def has_peer(self) -> bool:
-        """Whether the peer has any of the figures."""
+        """Whether any of the figures has a value for the peer."""
         return any(row.peer != NOTHING for row in self.rows)
 
 
 class Answer(NamedTuple):
-    """The tables of the page and the sections of the history; `omitted` says what could not be measured, and why."""
+    """The page's tables and the history's sections; `omitted` says what could not be measured, and why."""
 
     tables: Sequence[Table]
     sections: Sequence[Section]
@@ -54,7 +54,7 @@ def row(
     show: Callable[[float], str] = format_figure,
     peer: Sequence[float] = (),
 ) -> Row:
-    """Return the row of a figure of one or more values; those that are no checks have no bar."""
+    """Return the row for a figure with one or more values; values that are not checks have no threshold."""
     checks = [value if isinstance(value, Check) else None for value in values]
     plain = [value.value if isinstance(value, Check) else value for value in values]
     marks = [MISSED if check and not check.is_met else "" for check in checks]
@@ -69,10 +69,10 @@ def row(
 
 
 def counted(what: str, count: int, of: int) -> Row:
-    """Return the row of a count that must reach its total."""
+    """Return the row for a count that must reach its total."""
     return Row(what, f"all of {of:,}", f"{count:,}{'' if count == of else MISSED}")
 
 
 def _limit(limit: float) -> str:
-    """Format a bar, which is a round number unless it is a figure of the peer."""
+    """Format a threshold, which is a round number unless it is one of the peer's figures."""
     return f"{limit:,.10g}" if limit == round(limit, 3) else format_figure(limit)

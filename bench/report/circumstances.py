@@ -12,8 +12,8 @@ from bench.report.machine import revision
 
 
 class Circumstances(NamedTuple):
-    """What figures depend on: the date, the minutes, the tool versions, and load averages and revisions before and
-    after the run; `command` measures them again."""
+    """The circumstances of figures: the date, the minutes, the tool versions, and load averages and revisions before
+    and after the run; `command` measures them again."""
 
     command: str
     started: datetime
@@ -24,14 +24,14 @@ class Circumstances(NamedTuple):
 
     @property
     def measured(self) -> str:
-        """Return date, revision and load in words."""
+        """Return the date, revision and load in words."""
         began, (before, after) = self.started.strftime("%Y-%m-%d %H:%M UTC"), self.load
         revisions = ", then ".join(dict.fromkeys(self.revisions))
         return f"{began} at {revisions}, load average {before:.2f} before and {after:.2f} after"
 
 
 class Clock:
-    """Notes the circumstances at its creation."""
+    """Records the circumstances when it is created."""
 
     def __init__(self) -> None:
         self._started, self._began_s = datetime.now(UTC), time.monotonic()

@@ -33,7 +33,7 @@ def p95(ordered: Sequence[float]) -> float:
 
 
 def gap_bps(amount_out: float, bound: float) -> float:
-    """Return the gap to `bound` in basis points of it."""
+    """Return the gap to `bound`, in basis points of the bound."""
     return (1.0 - amount_out / bound) * 1e4
 
 

@@ -15,7 +15,7 @@ from bench.running import BenchmarkFailed
 
 
 def history_of(page: Path) -> Path:
-    """Return the file of the tables that belong to a page."""
+    """Return the file with the tables that belong to a page."""
     return page.parent / "bench" / "HISTORY.md"
 
 
@@ -36,7 +36,7 @@ def publish(section: Section, history: Path | None, circumstances: Circumstances
 
 
 def replace_files(texts: Mapping[Path, str]) -> None:
-    """Write all files, then put them into their places: an interruption leaves the old ones.
+    """Write all files, then move them into place: an interruption leaves the old ones.
 
     Raises `BenchmarkFailed` if one cannot be written.
     """

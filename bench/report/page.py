@@ -1,4 +1,4 @@
-"""Render BENCHMARKS.md and bench/HISTORY.md: sections that were measured replace those of the same title."""
+"""Render BENCHMARKS.md and bench/HISTORY.md: measured sections replace those with the same title."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLES = (
     "Users' orders", "Exactness and the gap to the optimum", "Against Tines and simple methods", "Time", "Service",
     "Following a chain",
 )  # fmt: skip
-"""The sections of the page that `make bench` measures, in their order."""
+"""The sections of the page that `make bench` measures, in order."""
 BREAK = "\n## "
 _HEADER = ("figure", "bar", "reached")
 _PEER = ("Tines", "to Tines")
@@ -36,7 +36,7 @@ def render_page(previous: str, answer: Answer | None, circumstances: Circumstanc
 
 
 def render_history(previous: str, sections: Iterable[Section], circumstances: Circumstances) -> str:
-    """Return the history with these sections in place of those of the same title; new ones come first."""
+    """Return the history with these sections replacing those with the same title; new ones come first."""
     head, blocks = split_page(previous)
     new = {
         section.title: f"{section.text.removeprefix('## ')}\n\nMeasured {circumstances.measured}."
@@ -55,12 +55,12 @@ def split_page(text: str) -> tuple[str, dict[str, str]]:
 
 
 def join_page(head: str, blocks: Iterable[str]) -> str:
-    """Return the page of which these are the parts."""
+    """Return the page made of these parts."""
     return f"\n{BREAK}".join([head, *blocks]) + "\n"
 
 
 def print_tables(answers: Iterable[Answer], page: str) -> str:
-    """Return all tables for a terminal, beside the figures of a page."""
+    """Return all tables for a terminal, next to the figures of a page."""
     answers, known, printed = list(answers), read_rows(page), []
     for table in sorted((table for answer in answers for table in answer.tables), key=_place):
         header = [*_HEADER, _BEFORE, *(_PEER if table.has_peer else ())]
@@ -71,7 +71,7 @@ def print_tables(answers: Iterable[Answer], page: str) -> str:
 
 
 def _place(table: Table) -> int:
-    """Return the place of a table on the page."""
+    """Return a table's position on the page."""
     return TITLES.index(table.title) if table.title in TITLES else len(TITLES)
 
 
@@ -104,7 +104,7 @@ def _method(circumstances: Circumstances) -> str:
 
 
 def count_met(answers: Iterable[Answer]) -> tuple[int, int]:
-    """Return how many figures of all tables and sections meet their bars, and how many have one."""
+    """Return how many figures in all tables and sections meet their thresholds, and how many have one."""
     answers = list(answers)
     rows = [row.is_met for answer in answers for table in answer.tables for row in table.rows if row.bar != NOTHING]
     checks = [check.is_met for answer in answers for section in answer.sections for check in section.checks]

@@ -31,7 +31,7 @@ class Section:
         self.parts.append("\n".join(f"* {item}" for item in items))
 
     def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
-        """Add a table; the first columns are text, the others are figures."""
+        """Add a table; the first columns are text, the others figures."""
         self.parts.append(markdown_table(header, rows, text_columns=text_columns))
 
     def check(self, shown: str, *checks: Check) -> str:
@@ -78,7 +78,7 @@ def ms(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int) -> str:
-    """Format a figure with `digits` decimals, without a minus before zero."""
+    """Format a figure with `digits` decimals, without a minus sign for zero."""
     if value is None:
         return NOTHING
     shown = f"{value:,.{digits}f}"

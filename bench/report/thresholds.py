@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class GapThreshold(NamedTuple):
-    """Limits on the gap of a class of orders in basis points; None for no limit."""
+    """Limits on the gap for a class of orders, in basis points; None for no limit."""
 
     median: float
     maximum: float | None
@@ -33,7 +33,7 @@ class TimeThreshold(NamedTuple):
 
 
 def gap_threshold(pools: int, size: str) -> GapThreshold:
-    """Return the thresholds of a class of orders on markets of that many pools."""
+    """Return the thresholds for a class of orders on markets with this many pools."""
     few = pools <= 1_000
     if size in ("small", "medium"):
         return GapThreshold(0.05, 1.0 if few else 2.0)
@@ -43,7 +43,7 @@ def gap_threshold(pools: int, size: str) -> GapThreshold:
 
 
 def time_threshold(pools: int) -> TimeThreshold:
-    """Return the thresholds of markets of that many pools."""
+    """Return the thresholds for markets with this many pools."""
     return {1_000: TimeThreshold(10.0, 60.0), 10_000: TimeThreshold(25.0, None)}.get(pools, TimeThreshold(None, None))
 
 
@@ -66,7 +66,7 @@ MIN_WORKERS_SPEEDUP, MAX_WORKER_BYTES = 1.6, 60e6
 MAX_DUST_LOSS_BPS, MAX_DUST_TIME_RATIO, MAX_SOLVE_S = 0.1, 1.2, 2.0
 
 MAX_GAINING_PERCENT, MAX_RIVAL_GAIN_BPS = 1.0, 1.0
-"""Of orders that a rival routes better by 0.05 bps and a cent, and of the greatest such gain."""
+"""Limits on the share of orders that a rival routes better by 0.05 bps and a cent, and on the largest such gain."""
 
 MAX_CPU_RATIOS: Mapping[tuple[str, float], tuple[float | None, ...]] = {
     ("real", 0.0): (1.3, None, 1.3, None),
@@ -75,16 +75,17 @@ MAX_CPU_RATIOS: Mapping[tuple[str, float], tuple[float | None, ...]] = {
     ("random", 0.01): (1.5, None, None, None),
     ("generated", 0.0): (None, 1.0, None, 1.0),
 }
-"""By kind and gas price in gwei of users' orders: CPU time to another revision, mean, p50, p95 and maximum."""
+"""Limits by kind of orders and gas price in gwei: CPU time relative to another revision, as mean, p50, p95 and
+maximum."""
 MAX_LOSS_BPS = 0.001
 MAX_SLOWEST_TO_MEDIAN = 4.0
 MAX_NET_GAPS = {"real": (0.02, 1.0), "random": (1.0, 10.0), "pushed": (5.0, 50.0)}
-"""In basis points, median and p95."""
+"""Limits in basis points: median and p95."""
 MAX_PROOF_RATIO = 10.0
 MAX_RESIDUAL = 0.01
 
 _NOISE = 1e-9
-"""Bounds and the amounts of the peer have about eleven digits."""
+"""Bounds and the peer's amounts have about eleven digits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,16 +46,16 @@ from tests.support.redis_server import run_redis
 MAX_AGE_S = 12
 LIMIT_PER_MINUTE = 120
 LIMITED_PER_S = 30.0
-"""It empties a full bucket in four seconds, less than Redis lives on average."""
+"""Requests per second that empty a full bucket in four seconds, less than Redis lives on average."""
 LIMIT_TOLERANCE = 0.02
 SETTLE_S = 2.0
 """All replicas use a Redis server again this long after it started."""
 PAUSE_S = (0.5, 3.0)
-"""Between a restart and the next kill."""
+"""Pause between a restart and the next kill."""
 SHORT_S = {"replica": 0.5, "redis": 2.0, "writer": 2.0}
 """Most failures end within this time."""
 LONG_S = {"replica": 1.0, "redis": 2.0 * MAX_AGE_S, "writer": 1.5 * MAX_AGE_S}
-"""One failure in `LONG_EVERY` lasts up to this time: longer than the maximum age, for Redis and the writer."""
+"""One failure in `LONG_EVERY` lasts up to this long: longer than the maximum age, for Redis and the writer."""
 LONG_EVERY = 6
 PROGRESS_EVERY = 10
 _READY_S = 60.0
@@ -134,7 +134,7 @@ def _kill_at_random(cluster: Cluster, kills: int, rng: Random, traffic: Traffic)
 
 
 def redis_lives(failures: Sequence[Failure], started_s: float, ended_s: float) -> list[tuple[float, float]]:
-    """Return when Redis lived."""
+    """Return the periods in which Redis was running."""
     outages = [each for each in failures if each.what == "redis"]
     starts = [started_s, *(each.restarted_s for each in outages)]
     return list(zip(starts, [*(each.killed_s for each in outages), ended_s], strict=True))
@@ -160,7 +160,7 @@ def _is_ready(port: int, network: str) -> bool:
 
 
 def _scrape(cluster: Cluster) -> Counter[str]:
-    """Return the sums of the replicas' metrics of feed and shared state, since each was started last."""
+    """Return the sums of the replicas' feed and shared-state metrics since each one's last start."""
     found: Counter[str] = Counter()
     for port in cluster.replica_ports:
         for line in get_page(port, "/metrics")[1].splitlines():

@@ -26,7 +26,7 @@ from bench.running import BenchmarkFailed
 from tests.faces.service.soak import Client, Request, Service, served
 
 SHARES = (0.2, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)
-"""Rates of arrival, as shares of the quotes that one core computes."""
+"""Arrival rates, as shares of the quotes that one core can compute."""
 MAX_REJECTED, MAX_P99_RATIO = 0.01, 5.0
 _SIZES = ("small", "medium")
 _WARM_QUOTES = 60
@@ -35,7 +35,7 @@ _MAX_OPEN = 256
 
 
 class Step(NamedTuple):
-    """What orders at a rate got: `offered_per_s` is the rate, `rejected` the share that was answered with 503."""
+    """The results for orders at a rate: `offered_per_s` is the rate, `rejected` the share that got status 503."""
 
     offered_per_s: float
     p99_ms: float
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """The figures of one market. `knee` is None if even the lowest rate is too much."""
+    """The figures of one market. `knee` is None if even the lowest rate is too high."""
 
     pools: int
     start_s: float
@@ -78,7 +78,7 @@ def measure_capacity(case: Case, pools: int, seconds: float, seed: int) -> Capac
 
 
 def random_requests(case: Case, rng: Random) -> Iterator[Request]:
-    """Yield requests for routes of the market's orders without end, each with another amount."""
+    """Yield an endless series of route requests for the market's orders, each with a different amount."""
     orders = [each for each in case.read_orders() if each.size in _SIZES]
     while True:
         order = rng.choice(orders)
@@ -90,7 +90,7 @@ def random_requests(case: Case, rng: Random) -> Iterator[Request]:
 async def _repeat(
     service: Service, requests: Iterator[Request], *, seconds: float = 600.0, count: int = sys.maxsize
 ) -> int:
-    """Have clients ask again once they are answered; return the number of quotes."""
+    """Let clients send a new request after each response; return the number of quotes."""
     answered, end_s = 0, time.perf_counter() + seconds
 
     async def ask() -> None:
@@ -108,7 +108,7 @@ async def _repeat(
 async def _arrive(
     service: Service, requests: Iterator[Request], rate_per_s: float, seconds: float, rng: Random
 ) -> Step:
-    """Send requests at random times with this mean rate, whether or not earlier ones are answered."""
+    """Send requests at random times with this mean rate, whether or not earlier ones have been answered."""
     idle, taken_ms, statuses, tasks = list[Client](), list[float](), list[int](), set[asyncio.Task[None]]()
 
     async def ask(request: Request) -> None:
@@ -122,7 +122,7 @@ async def _arrive(
     end_s += seconds
     while next_s < end_s:
         await asyncio.sleep(max(0.0, next_s - time.perf_counter()))
-        if len(tasks) < _MAX_OPEN:  # beyond that, the service is far above its knee
+        if len(tasks) < _MAX_OPEN:  # beyond this, the service is far above its knee
             task = asyncio.create_task(ask(next(requests)))
             tasks.add(task)
             task.add_done_callback(tasks.discard)

@@ -1,4 +1,4 @@
-"""A real chain of the test network, with a block of trades every second, that all processes read."""
+"""A real chain for the test network, with a block of trades every second, read by all processes."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from tests.support.chain import connected
 
 BLOCK_S = 1.0
 SWAPS_PER_BLOCK = 8
-_MAX_BLOCKS = 20_000  # whose answers can be checked at the end: those of a run of five hours
+_MAX_BLOCKS = 20_000  # blocks whose quotes can be checked at the end: those of five hours
 _MAX_UINT256 = 2**256 - 1
 
 
 @dataclass
 class TradingChain:
-    """The chain and its contracts. A user owns much of every token, and lets the router spend it."""
+    """The chain and its contracts. A user owns a lot of every token, and lets the router spend it."""
 
     chain: AnvilChain
     fixture: ContractFixture
     market: MarketState
     proxy: Proxy
-    """What the processes read the chain by; it waits while a block is mined."""
+    """The node through which processes read the chain; it waits while a block is being mined."""
 
     @property
     def network(self) -> str:
         return self.fixture.network.name
 
     def write_settings(self, folder: Path, **more: object) -> Path:
-        """Write the settings of all processes; `more` are further top-level ones."""
+        """Write the settings of all processes; `more` are additional top-level settings."""
         return write_settings(folder, self.fixture.network, self.proxy.url, **more)
 
     def fill_store(self, folder: Path) -> None:
-        """Fill the writer's store: pools of this chain are imported, as their factories are not."""
+        """Fill the writer's store by importing this chain's pools, because its factories cannot be read."""
         folder.mkdir(exist_ok=True)
         with connected(self.chain) as node, create(folder / f"{self.network}.sqlite", self.fixture.network) as store:
             for _ in import_pools(store, node, self.market):
@@ -72,7 +72,7 @@ def open_trading_chain() -> Iterator[TradingChain]:
 
 @contextmanager
 def trading(scene: TradingChain, rng: Random) -> Iterator[None]:
-    """Mine a block of trades every `BLOCK_S` seconds until the block ends."""
+    """Mine a block of trades every `BLOCK_S` seconds until the context ends."""
     crowd = Crowd(scene.chain, scene.fixture, scene.market, rng)
     scene.chain.node.ask("evm_setNextBlockTimestamp", int(time.time()) + 1)
     ended = Event()

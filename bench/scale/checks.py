@@ -1,6 +1,6 @@
-"""Compare every answer with the chain: what its call pays at its block, and how old that block was.
+"""Compare every response with the chain: the output of its call at its block, and the age of that block.
 
-Also what clients got meanwhile: how many requests the limit allowed, and how soon new blocks were quoted.
+It also measures what clients got: how many requests the limit allowed, and how soon new blocks were quoted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tests.chain.trader import USER
 
 MINUTE_S = 60.0
 _BATCH = 50
-"""Calls in one request: more of them make single answers of the node too large to wait for."""
+"""Calls in one request: with more, single responses of the node become too large to wait for."""
 
 
 class Failure(NamedTuple):
-    """A process, when it was killed and started again by a monotonic clock, and the latter as Unix time."""
+    """A process with the monotonic times at which it was killed and restarted, and the restart's Unix time."""
 
     what: str
     killed_s: float
@@ -31,9 +31,9 @@ class Failure(NamedTuple):
 
 
 class CheckedAnswers(NamedTuple):
-    """Counts over all answers. `oldest_s` is the greatest age of a quoted block when its quote was requested.
+    """Counts over all responses. `oldest_s` is the largest age of a quoted block when its quote was requested.
 
-    `timestamps_s` are those of the quoted blocks.
+    `timestamps_s` are the times of the quoted blocks.
     """
 
     checked: int
@@ -44,9 +44,9 @@ class CheckedAnswers(NamedTuple):
 
 
 def check_answers(node: Node, answers: Sequence[Answer], max_age_s: int) -> CheckedAnswers:
-    """Execute the call of each answer, as a read, at the block that it quotes.
+    """Execute each response's call, as a read, at the block that it quotes.
 
-    Ages count whole seconds, as timestamps of blocks do.
+    Ages are in whole seconds, like block timestamps.
     """
     blocks = sorted({each.block for each in answers})
     found = node.ask_all([("eth_getBlockByNumber", (hex(block), False)) for block in blocks])
@@ -62,7 +62,7 @@ def check_answers(node: Node, answers: Sequence[Answer], max_age_s: int) -> Chec
 
 
 def _paid_by_all(node: Node, answers: Sequence[Answer]) -> Iterator[int | None]:
-    """Yield what each call pays; None where a call of its batch reverts."""
+    """Yield the output of each call; None if a call in its batch reverts."""
     for start in range(0, len(answers), _BATCH):
         batch = answers[start : start + _BATCH]
         try:
@@ -89,7 +89,7 @@ def _amount(returned: str) -> int:
 
 
 class Availability(NamedTuple):
-    """What clients got while processes were killed.
+    """What clients got while processes were being killed.
 
     `good_share` is the share of whole seconds in which a good answer arrived. `recoveries_s` are the times from a
     restart to the first answer that quotes a block mined after it, if nothing else was killed meanwhile but replicas.
@@ -108,7 +108,7 @@ def measure_availability(
     started_s: float,
     ended_s: float,
 ) -> Availability:
-    """Measure it between the two times. `timestamps_s` are those of the quoted blocks."""
+    """Measure availability between the two times. `timestamps_s` are the times of the quoted blocks."""
     good_seconds = {int(each.answered_s - started_s) for each in answers if started_s <= each.answered_s < ended_s}
     by_time = sorted(answers, key=lambda each: each.answered_s)
     recoveries_s: defaultdict[str, list[float]] = defaultdict(list)
@@ -125,7 +125,8 @@ def measure_availability(
 
 
 class Limit(NamedTuple):
-    """The limited client while Redis lived and its bucket was empty: allowed requests, and those due by the limit."""
+    """The limited client's requests while Redis was running and its bucket was empty: those allowed, and those due by
+    the limit."""
 
     seconds: float
     allowed: int
@@ -135,9 +136,9 @@ class Limit(NamedTuple):
 def check_limit(
     requests: Sequence[LimitedRequest], lives: Sequence[tuple[float, float]], per_minute: int, settle_s: float
 ) -> Limit:
-    """Sum over the lives of Redis, each from its first rejection `settle_s` after its start on.
+    """Sum over the lives of Redis, each from its first rejection `settle_s` after its start.
 
-    From a rejection on the bucket is empty, so that as many requests are allowed as it refills.
+    After a rejection the bucket is empty, so only as many requests are allowed as it refills.
     """
     seconds, allowed = 0.0, 0
     for started_s, ended_s in lives:

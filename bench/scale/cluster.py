@@ -26,14 +26,14 @@ _CHANGES = (
     ("X-Forwarded-For $proxy_add_x_forwarded_for;", "X-Forwarded-For $client;"),
     ("http {", "http {{ access_log off; {temporary_folders}"),
 )
-"""What differs from the file in `examples/region`: addresses of this machine, folders, and clients of the load."""
+"""Differences from the file in `examples/region`: this machine's addresses, folders, and the clients of the load."""
 _FOLDERS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 _NGINX_CONFIG = Path(__file__).parents[2] / "examples" / "region" / "nginx.conf"
 _STOP_S = 20.0
 
 
 class Process(Protocol):
-    """What is killed and started again."""
+    """A process that can be killed and restarted."""
 
     def kill(self) -> None:
         """Kill the process at once."""
@@ -54,7 +54,7 @@ class Daemon:
     _process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process; do not wait until it is ready."""
+        """Start the process without waiting until it is ready."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -71,12 +71,12 @@ class Daemon:
 
     @property
     def pid(self) -> int:
-        """The id of the process, which must run."""
+        """The id of the process, which must be running."""
         assert self._process is not None
         return self._process.pid
 
     def exit_code(self) -> int | None:
-        """Return the exit code of a process that ended by itself; None while it runs, or after `kill`."""
+        """Return the exit code of a process that ended on its own; None while it is running, or after `kill`."""
         return None if self._process is None else self._process.poll()
 
     def descriptors(self) -> int:
@@ -139,7 +139,7 @@ def nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> list
 
 
 def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
-    """Return the configuration of `examples/region` for replicas on ports of this machine."""
+    """Return the configuration in `examples/region` for replicas on ports of this machine."""
     config = _NGINX_CONFIG.read_text()
     values = {
         "servers": " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in replica_ports),
@@ -153,7 +153,7 @@ def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
 
 
 def get_page(port: int, path: str) -> tuple[int, str]:
-    """Return the status and body of a page; 0 and "" if nothing answers."""
+    """Return the status and body of a page; 0 and an empty body without a response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5.0)
     try:
         connection.request("GET", path)

@@ -126,7 +126,7 @@ def _newest(scene: TradingChain) -> int:
 
 
 def _kill(daemons: list[Daemon]) -> None:
-    """Kill a worker and the writer of a group, or else the process that writes the store, which starts again."""
+    """Kill a worker and the writer of a group, otherwise the process that writes the store, which then restarts."""
     children = child_ids(daemons[-1].pid)
     for pid in (children[0], children[-1]) if children else ():
         os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Clients: some send random orders and note every answer, one sends as much as it can against its rate limit."""
+"""Clients: some send random orders and record every response; one sends as much as it can against its rate limit."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PAUSE_S, _PAUSE_AFTER_FAILURE_S = 0.05, 0.2
 
 
 class Answer(NamedTuple):
-    """A good answer: the block that it quotes, the amount, the call, and when it was requested and answered.
+    """A good response: its quoted block, amount and call, and when it was requested and received.
 
-    `requested_s` is Unix time, to which blocks compare; `answered_s` is by a monotonic clock.
+    `requested_s` is Unix time, like block times; `answered_s` is monotonic time.
     """
 
     block: int
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 
 class LimitedRequest(NamedTuple):
-    """A request of the limited client, by a monotonic clock."""
+    """A request of the limited client, in monotonic time."""
 
     at_s: float
     is_allowed: bool
@@ -49,7 +49,7 @@ class LimitedRequest(NamedTuple):
 
 @dataclass
 class Traffic:
-    """What all clients have seen. `statuses` counts answers by status; 0 is a connection that failed."""
+    """Everything that clients have seen. `statuses` counts responses by status; 0 is a failed connection."""
 
     answers: list[Answer] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -57,14 +57,14 @@ class Traffic:
     times_s: list[float] = field(default_factory=list)
     limited: list[LimitedRequest] = field(default_factory=list)
     pause_s: float = _PAUSE_S
-    """Average pause of a client between two orders: the load changes with it."""
+    """Average pause of a client between two orders, which sets the load."""
     keep_every: int = 1
-    """Of so many good answers one is kept and checked."""
+    """One in this many good responses is kept and checked."""
     lock: Lock = field(default_factory=Lock)
 
 
 class _Client:
-    """A connection to nginx that opens itself again after a failure."""
+    """A connection to nginx that reopens after a failure."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -73,7 +73,7 @@ class _Client:
     def request(
         self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any, str | None]:
-        """Return status, document and the state header; status 0 if the connection failed."""
+        """Return the status, the document and the state header; status 0 if the connection failed."""
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
         try:
@@ -91,7 +91,7 @@ class _Client:
 
 @contextmanager
 def load(scene: TradingChain, port: int, clients: int, limited_per_s: float, rng: Random) -> Iterator[Traffic]:
-    """Send orders from `clients` threads, and `limited_per_s` cheap requests a second of one limited client."""
+    """Send orders from `clients` threads, and `limited_per_s` cheap requests per second from one limited client."""
     traffic, ended = Traffic(), Event()
     threads = [
         Thread(target=_send_orders, args=(scene, port, traffic, ended, Random(rng.getrandbits(64))))

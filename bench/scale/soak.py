@@ -1,4 +1,4 @@
-"""A long time under a load that changes: memory and descriptors of all processes, which must not grow."""
+"""Run for a long time under a changing load, and check that the memory and descriptors of all processes do not grow."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ from tests.chain.trader import random_amount
 PAUSES_S = (0.02, 0.05, 0.2, 1.0)
 """Average pauses of the clients: from as much as they can send to nearly nothing."""
 PHASE_S = (10.0, 30.0)
-"""How long the load stays as it is."""
+"""How long the load stays the same."""
 STREAMS = 20
 STREAM_S = (2.0, 20.0)
-"""Clients that listen to events, each for a time, and then to another order."""
+"""How long a client listens to the events of an order before it switches to another."""
 SAMPLE_S = 5.0
 WARM_S = 60.0
-"""Under full load before the first count: pools of connections to Redis grow to what the load needs, and stay."""
+"""Time under full load before the first count: pools of Redis connections grow to the size that the load needs, and
+stay."""
 IDLE_S = 25.0
-"""Until the connections of the load have been closed: nginx's and the service's own wait for less."""
+"""Time until the connections of the load have been closed: nginx and the service wait for less."""
 MAX_GROWTH = 0.05
 KEEP_EVERY = 20
 _TIMEOUT_S = 30.0
 
 
 class Sample(NamedTuple):
-    """Memory of each process, in order, at a time by a monotonic clock."""
+    """The memory of each process, in order, at a monotonic time."""
 
     at_s: float
     bytes: tuple[int, ...]
 
 
 class Soaked(NamedTuple):
-    """The figures of each process, by name: the median memory of the second and of the last quarter in bytes, and the
-    descriptors before and after the load, both without any connection of it."""
+    """The figures of each process, by name: the median memory in the second and last quarters in bytes, and the
+    descriptors before and after the load, both without any of its connections."""
 
     seconds: float
     answers: int
@@ -55,7 +56,7 @@ class Soaked(NamedTuple):
 
     @property
     def is_flat(self) -> bool:
-        """Whether no process has grown, nor lost a descriptor."""
+        """Whether no process has grown or leaked a descriptor."""
         grown = any(after > before * (1 + MAX_GROWTH) for before, after in self.memory.values())
         return not grown and all(after <= before for before, after in self.descriptors.values())
 
@@ -75,7 +76,7 @@ class Soaked(NamedTuple):
 def soak(
     cluster: Cluster, scene: TradingChain, traffic: Traffic, seconds: float, rng: Random, report: Callable[[str], None]
 ) -> Soaked:
-    """Change the load for so long; return the figures."""
+    """Vary the load for this long; return the figures."""
     daemons = [*cluster.replicas, cluster.writer]
     usual_s, traffic.keep_every = traffic.pause_s, KEEP_EVERY
     with _listening(scene, cluster.port, Random(rng.getrandbits(64))):
@@ -108,7 +109,7 @@ def soak(
 
 
 def compare_quarters(samples: Sequence[Sample]) -> list[tuple[float, float]]:
-    """Return the median memory of the second and of the last quarter of the time, for each process."""
+    """Return each process's median memory in the second and the last quarter of the time."""
     started_s, length_s = samples[0].at_s, samples[-1].at_s - samples[0].at_s
     quarters = [[each for each in samples if 4 * (each.at_s - started_s) // (length_s + 1e-9) == k] for k in (1, 3)]
     processes = range(len(samples[0].bytes))
@@ -116,7 +117,7 @@ def compare_quarters(samples: Sequence[Sample]) -> list[tuple[float, float]]:
 
 
 def _idle_descriptors(daemons: Sequence[Daemon], traffic: Traffic) -> list[int]:
-    """Return the descriptors of each process while almost nothing is asked: the fewest that are seen."""
+    """Return the descriptors of each process while almost nothing is requested: the lowest count seen."""
     traffic.pause_s = 2 * IDLE_S
     time.sleep(IDLE_S)
     seen = []
@@ -128,7 +129,7 @@ def _idle_descriptors(daemons: Sequence[Daemon], traffic: Traffic) -> list[int]:
 
 @contextmanager
 def _listening(scene: TradingChain, port: int, rng: Random) -> Iterator[list[int]]:
-    """Listen to events until the block ends; yield the numbers of streams and of events so far."""
+    """Listen to events until the context ends; yield the numbers of streams and events so far."""
     counts, ended = [0, 0], Event()
     threads = [
         Thread(target=_listen, args=(scene, port, Random(rng.getrandbits(64)), counts, ended), daemon=True)

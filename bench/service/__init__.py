@@ -1,1 +1,2 @@
-"""What does the service bear? Throughput, overload, abusive clients, several workers, feeds, and streams of quotes."""
+"""What load can the service carry? Throughput, overload, abusive clients, several workers, feeds, and streams of
+quotes."""

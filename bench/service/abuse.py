@@ -1,4 +1,5 @@
-"""Measure what abusive clients of the service cost the others. Ratios compare one run alone and beside them.
+"""Measure what abusive clients cost the service's other clients. Ratios compare a client alone and next to them, in one
+run.
 
 `python -m bench.service.abuse [SECONDS]` measures only this and prints JSON.
 """
@@ -42,7 +43,7 @@ _ROUNDS = 4
 
 class Load(NamedTuple):
     """The results of requests over many connections: good responses and refusals per second, and per second of the
-    processor time that the service takes."""
+    service's processor time."""
 
     good_per_s: float
     refused_per_s: float
@@ -70,7 +71,7 @@ class AbuseFigures:
 
     @property
     def delay(self) -> float:
-        """Return the ratio of the 99th percentiles of response times beside abusive clients and alone."""
+        """Return the ratio of the 99th percentiles of response times next to abusive clients and alone."""
         return p99(self.beside_ms) / p99(self.alone_ms)
 
     @property
@@ -91,7 +92,7 @@ def measure_abuse(seconds: float) -> AbuseFigures:
         memory_before = _peak_bytes(service)
         alone = asyncio.run(_normal_client(service, seconds))
         beside, answers = asyncio.run(_beside_abusers(service, slow, seconds))
-        # Alternate, so that a slower machine slows both.
+        # Alternate, so that a slower machine affects both.
         loads = [
             asyncio.run(measure_load(service, orders(), count, seconds / _ROUNDS)) for count in (FEW, MANY) * _ROUNDS
         ]
@@ -114,7 +115,7 @@ def measure_abuse(seconds: float) -> AbuseFigures:
 
 
 def slowest_order() -> tuple[str, float]:
-    """Return the query of the slowest order among some that take much from thin pools, and its time in seconds."""
+    """Return the query of the slowest order among some that take a lot from thin pools, and its time in seconds."""
     source = InMemorySource(open_market(NETWORK, find_network).market, SYSTEM_CLOCK)
     source.searchable.router.index.warm()
     tokens = list(source.market.tokens.values())[:9]
@@ -154,7 +155,7 @@ async def _normal_client(service: Service, seconds: float) -> tuple[float, ...]:
 
 
 async def _beside_abusers(service: Service, slow: str, seconds: float) -> tuple[tuple[float, ...], int]:
-    """Return the response times beside abusers at other addresses, and the number of good responses to these."""
+    """Return the response times next to abusers at other addresses, and the number of the abusers' good responses."""
     answered, connections, is_done = [0], [], asyncio.Event()
     for number in range(ABUSERS):
         for _ in range(ABUSIVE_CONNECTIONS):
@@ -175,7 +176,7 @@ async def end_tasks(tasks: list[asyncio.Task[None]]) -> None:
 
 
 async def repeat(client: Client, request: Request, answered: list[int], is_done: asyncio.Event) -> None:
-    """Send a request again and again; count the good answers in `answered`."""
+    """Send a request repeatedly; count the good responses in `answered`."""
     try:
         while not is_done.is_set():
             answer = await client.ask(request, "abusive")
@@ -185,7 +186,7 @@ async def repeat(client: Client, request: Request, answered: list[int], is_done:
 
 
 async def measure_load(service: Service, queries: Sequence[str], connections: int, seconds: float) -> Load:
-    """Send orders over `connections` connections, each as soon as the one before is answered or refused."""
+    """Send orders over `connections` connections, each as soon as the previous one has been answered or refused."""
     todo, statuses, is_done = cycle(queries), list[int](), asyncio.Event()
 
     async def ask() -> None:
@@ -215,7 +216,7 @@ def _mean(loads: list[Load]) -> Load:
 
 
 def _hang_up(service: Service, seconds: float) -> tuple[int, int]:
-    """Return the number of SIGHUPs sent, and of requests without a good response meanwhile."""
+    """Return the number of SIGHUPs sent, and of requests without a good response during that time."""
 
     async def ask(done: Callable[[], bool]) -> int:
         client, lost, todo = Client(service.port), 0, cycle(orders())

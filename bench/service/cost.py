@@ -1,6 +1,6 @@
-"""Measure the processor time of a service's responses: quotes against those of the library, rejections against a 404.
+"""Measure the processor time of a service's responses: quotes compared with the library's, rejections with a 404.
 
-    python -m bench.service.cost [--rounds 5] [--market FILE --orders FILE] [--before TREE]
+python -m bench.service.cost [--rounds 5] [--market FILE --orders FILE] [--before TREE]
 
 Each round sends the same orders to each service over one connection, quotes them with `Market.quote` in this process,
 and sends as many requests of each other kind. A figure is the median over the rounds of the ratio within one round.
@@ -31,13 +31,13 @@ _WARM_ROUNDS = 2
 
 
 def cpu_s(service: Service) -> float:
-    """Return the processor time that a service has taken, to the nanosecond."""
+    """Return the processor time used by a service, to the nanosecond."""
     tasks = Path(f"/proc/{service.process.pid}/task").glob("*/schedstat")
     return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
 
 
 def quote_with_library(market: Market, query: str) -> float:
-    """Return the processor time of a quote of the library."""
+    """Return the processor time of a quote in the library."""
     given = dict(parse_qsl(query))
     began_s = time.process_time()
     market.quote(given["tokenInAddress"], given["tokenOutAddress"], amount=int(given["amount"]))
@@ -45,7 +45,7 @@ def quote_with_library(market: Market, query: str) -> float:
 
 
 async def ask(client: Client, request: Request) -> None:
-    """Send a request. Raises `BenchmarkFailed` for another status than the expected one."""
+    """Send a request. Raises `BenchmarkFailed` for an unexpected status."""
     answer = await client.ask(request, "cost")
     if answer is None or (answer[0] // 100 not in request.expected and answer[0] not in request.expected):
         raise BenchmarkFailed(f"{request.target}: {answer}")

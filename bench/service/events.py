@@ -1,4 +1,5 @@
-"""Measure streams of quotes: how soon after a block each subscriber has its event, what is searched, and the memory.
+"""Measure streams of quotes: how soon after a block each subscriber gets its event, how much is searched, and the
+memory.
 
     python -m bench.service.events [--subscribers 500] [--orders 50] [--stalled 20] [--blocks 60] [--block-s 2]
         [--workers 1]
@@ -69,7 +70,7 @@ def main() -> int:
 
 
 class Received:
-    """What the subscribers got: the delay of each event from its block, and the blocks that each had."""
+    """What the subscribers received: the delay of each event from its block, and each subscriber's blocks."""
 
     def __init__(self) -> None:
         self.at_s: list[tuple[int, float]] = []
@@ -133,7 +134,7 @@ async def measure(service: ServiceProcess, chain: PublishedChain, arguments: arg
 
 
 def order_queries(count: int) -> list[str]:
-    """Return different orders of 100 to 50,000 dollars between the tokens that have most pools, as queries."""
+    """Return different orders of 100 to 50,000 dollars between the tokens with the most pools, as queries."""
     market = embedded_market(NETWORK)
     pools = Counter(address for pool in market.pools.values() for address in pool.tokens)
     tokens = [market.tokens[address] for address, _ in pools.most_common() if market.tokens[address].price_usd][:TOKENS]
@@ -149,7 +150,7 @@ def order_queries(count: int) -> list[str]:
 
 
 async def subscribe(url: str, query: str, received: Received) -> None:
-    """Note each event of a stream."""
+    """Record each event of a stream."""
     reader, writer = await open_stream(url, query)
     try:
         is_first = True
@@ -182,12 +183,12 @@ async def open_stream(url: str, query: str) -> tuple[asyncio.StreamReader, async
 
 
 def request_bytes(query: str) -> bytes:
-    """Return the request of the events of an order."""
+    """Return the request for an order's events."""
     return f"GET /{NETWORK}/v2/route/events?{query} HTTP/1.1\r\nHost: service\r\n\r\n".encode()
 
 
 async def read_metrics(client: httpx.AsyncClient) -> Counter[str]:
-    """Return the metrics of the service, those with labels added up."""
+    """Return the service's metrics, with labels added up."""
     found: Counter[str] = Counter()
     for line in (await client.get("/metrics")).text.splitlines():
         if not line.startswith("#"):
@@ -201,7 +202,7 @@ async def count_searches(client: httpx.AsyncClient) -> float:
 
 
 def memory_bytes(service: ServiceProcess) -> int:
-    """Return the memory of all processes of a service, with what they share counted once."""
+    """Return the memory of all processes of a service, with shared memory counted once."""
     pids = [service.process.pid, *child_ids(service.process.pid)]
     rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
     return sum(int(re.findall(r"^Pss: +([0-9]+) kB", each, re.MULTILINE)[0]) for each in rollups) << 10

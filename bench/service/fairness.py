@@ -1,6 +1,6 @@
-"""Measure how the orders of one client wait for each other, and how the service answers over many connections.
+"""Measure how one client's orders wait for each other, and how the service responds over many connections.
 
-    python -m bench.service.fairness [--seconds 4] [--rounds 4] [--overload 60] [--before TREE]
+python -m bench.service.fairness [--seconds 4] [--rounds 4] [--overload 60] [--before TREE]
 
 *Quick beside slow*: response times of quick orders, alone and beside slow orders of the same client. *Connections*:
 good answers a second, and refusals, over 8, 64 and 256 connections of one client. *Overload*: 32 connections of one
@@ -44,8 +44,8 @@ _SETTLING_S = 1.0
 
 @dataclass
 class FairnessFigures:
-    """Milliseconds of quick orders by the number of slow ones beside them, and loads by the number of connections: of
-    all orders, and of quick ones alone."""
+    """Milliseconds of quick orders by the number of slow orders next to them, and loads by the number of connections,
+    for all orders and for quick orders alone."""
 
     quick_ms: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[int, list[Load]] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def quick_orders() -> list[str]:
 async def quick_beside_slow(
     service: Service, slow: str, quick: Sequence[str], count: int, seconds: float
 ) -> list[float]:
-    """Return the response times of quick orders in milliseconds beside `count` slow ones of the same client."""
+    """Return the response times of quick orders in milliseconds next to `count` slow orders of the same client."""
     is_done, answered = asyncio.Event(), [0]
     tasks = [
         asyncio.create_task(repeat(Client(service.port), route_request(slow), answered, is_done)) for _ in range(count)
@@ -111,8 +111,8 @@ async def quick_beside_slow(
 
 
 class TakenOrder(NamedTuple):
-    """An order that was taken: how often it was refused before, and the seconds that the first refusal said, and that
-    it took from there until it was taken. `longest_s` is the longest time until a refusal."""
+    """An accepted order: how often it was refused before, the seconds given by the first refusal, and the seconds from
+    that refusal until it was accepted. `longest_s` is the longest time until a refusal."""
 
     refusals: int
     told_s: float
@@ -121,12 +121,12 @@ class TakenOrder(NamedTuple):
 
     @property
     def is_told_well(self) -> bool:
-        """Whether the first time was wrong by at most a second or 30%."""
+        """Whether the first time given was wrong by at most a second or 30%."""
         return abs(self.told_s - self.taken_s) <= max(1.0, 0.3 * self.taken_s)
 
 
 async def measure_overload(service: Service, slow: str, seconds: float) -> dict[str, float]:
-    """Return figures of connections that all repeat a slow order, and ask again when they are told to."""
+    """Return the figures of connections that all repeat a slow order, and retry at the times they are given."""
     taken, end_s, request = list[TakenOrder](), time.perf_counter() + seconds, route_request(slow)
 
     async def ask(client: Client) -> None:
@@ -164,7 +164,7 @@ async def measure_overload(service: Service, slow: str, seconds: float) -> dict[
 
 
 async def _wait_buckets(service: Service) -> dict[str, float]:
-    """Return the numbers of waits by their bound; none of a service that does not tell them."""
+    """Return the numbers of waits by their bound; empty for a service that does not report them."""
     client = Client(service.port)
     answer = await client.ask(Request("GET", "/metrics"), "metrics")
     client.close()
@@ -177,7 +177,7 @@ async def _wait_buckets(service: Service) -> dict[str, float]:
 def measure(
     services: Mapping[str, Service], seconds: float, rounds: int, overload_s: float
 ) -> dict[str, FairnessFigures]:
-    """Return the figures of services by their name: each is measured in turn, in rounds."""
+    """Return the figures of services by name: each is measured in turn, in rounds."""
     figures = {name: FairnessFigures() for name in services}
     (slow, _), quick = slowest_order(), quick_orders()
     for service in services.values():
@@ -210,7 +210,7 @@ def _mean(loads: Sequence[Load]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the figures as JSON: of this revision, and of that of `--before`."""
+    """Print the figures as JSON, for this revision and the one given by `--before`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--rounds", type=int, default=4)

@@ -37,7 +37,7 @@ from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service_process import ServiceProcess, run_service
 
 _CHANGED_POOLS = 100
-"""Pools that a block changes: a busy block of Base."""
+"""Pools changed by a block: a busy block on Base."""
 _CLIENTS = 8
 _FOLLOWED_BLOCKS = 30
 
@@ -107,7 +107,7 @@ def _follow(chain: PublishedChain, service: ServiceProcess) -> float:
 
 
 def _catch_up(chain: PublishedChain, service: ServiceProcess, blocks: int) -> float:
-    """Publish blocks while the service is paused, and return its CPU seconds until it reaches the last one."""
+    """Publish blocks while the service is paused, and return its CPU seconds until it reaches the last block."""
     started_s = _cpu_s(service)
     service.send_signal(signal.SIGSTOP)
     for _ in range(blocks):
@@ -118,7 +118,7 @@ def _catch_up(chain: PublishedChain, service: ServiceProcess, blocks: int) -> fl
 
 
 async def _quote(case: Case, chain: PublishedChain, service: ServiceProcess, seconds: float) -> tuple[int, float]:
-    """Return the number of routes, and the CPU seconds of the service, while two blocks a second arrive."""
+    """Return the number of routes, and the CPU seconds of the service, while two blocks per second arrive."""
     queries = [
         f"amount={order.amount_in}&tokenInAddress={order.token_in}&tokenOutAddress={order.token_out}"
         for order in case.read_orders()
@@ -158,7 +158,7 @@ def _memory_bytes(service: ServiceProcess, name: str = "VmRSS") -> int:
 
 
 def _cpu_s(service: ServiceProcess) -> float:
-    """Return the CPU time of the process so far."""
+    """Return the process's CPU time so far."""
     fields = Path(f"/proc/{service.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -11,10 +11,10 @@ from bench.report.thresholds import MAX_FEED_BYTES, Check
 
 @dataclass(frozen=True, slots=True)
 class FeedFigures:
-    """Times are CPU times, and memory is resident, of the service's process; `publish_ms` are of the publisher.
+    """Times are CPU times of the service's process, and memory is resident; `publish_ms` are the publisher's.
 
-    `load_s` is that of starting, with the snapshot. `caught_up_per_s` blocks are applied together, `followed_per_s` one
-    by one. Quotes are answered while two blocks a second arrive.
+    `load_s` is the time of starting, with the snapshot. `caught_up_per_s` blocks are applied together, `followed_per_s`
+    one by one. Quotes are made while two blocks per second arrive.
     """
 
     pools: int

@@ -19,11 +19,11 @@ from tests.support.redis_server import RedisServer
 TIMEOUT_S = 300.0
 _SEED = 5
 _PRICE_MOVE = 1e-6
-"""Of a pool in a block, in logarithms: prices stay within the fees of the fair ones, as arbitrage keeps them."""
+"""A pool's price move in a block, in logarithms: arbitrage keeps prices within the fees of the fair ones."""
 
 
 class PublishedChain:
-    """Writes blocks to a store, and publishes them. Each changes `changed_pools`."""
+    """Writes blocks to a store, and publishes them. Each block changes `changed_pools` pools."""
 
     def __init__(self, store: Store, market: MarketState, server: RedisServer, changed_pools: int) -> None:
         self._store, self._market, self._changed_pools = store, market, changed_pools
@@ -34,9 +34,9 @@ class PublishedChain:
         self.publish_ms: list[float] = []
 
     def mine(self, pools: Sequence[Pool] | None = None) -> float:
-        """Write a block with these pools, or some that have changed, and publish it.
+        """Write a block with these pools, or with some changed ones, and publish it.
 
-        Return when the publication began, in seconds of the monotonic clock.
+        Return when the publication began, in monotonic seconds.
         """
         self.block += 1
         pools = self._trade() if pools is None else pools
@@ -52,7 +52,8 @@ class PublishedChain:
         return began_s
 
     def _trade(self) -> list[Pool]:
-        """Return some pools after a swap that hardly moves the price: no arbitrage arises, which slows quotes."""
+        """Return some pools after swaps that hardly move the price, so that no arbitrage arises, which would slow
+        quotes."""
         changed = []
         for key in self._rng.sample(list(self._pools), min(self._changed_pools, len(self._pools))):
             pool = self._pools[key]

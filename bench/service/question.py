@@ -1,4 +1,4 @@
-"""What does the service bear?"""
+"""What load can the service carry?"""
 
 from __future__ import annotations
 

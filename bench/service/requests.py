@@ -1,4 +1,4 @@
-"""The requests that the benchmarks of the service send, all on the embedded market of one network."""
+"""The requests sent by the service's benchmarks, all on the embedded market of one network."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ WARM_PASSES = 2
 
 @dataclass(frozen=True, slots=True)
 class ServiceFigures:
-    """Times of the service. `core_ms` and `overhead_ms` are medians over sequential orders: of the core alone, and of
-    the rest of a response time, including HTTP and the client. `health_ms` are of health checks during `routes_per_s`
-    routes per second."""
+    """Times of the service. `core_ms` and `overhead_ms` are medians over sequential orders: the core alone, and the
+    rest of a response time, including HTTP and the client. `health_ms` are health checks during `routes_per_s` routes
+    per second."""
 
     orders: int
     routes: int
@@ -96,7 +96,7 @@ async def _time_request(client: Client, request: Request) -> float:
 
 
 async def _saturate(service: Service, seconds: float) -> tuple[int, float, list[float]]:
-    """Return the number of routes, the seconds they took, and the milliseconds of health checks meanwhile."""
+    """Return the number of routes, the seconds they took, and the milliseconds of health checks during that time."""
     began_s = time.perf_counter()
     end_s, todo = began_s + seconds, cycle(orders())
     tasks = [_ask_until(service, todo, end_s) for _ in range(CLIENTS)]

@@ -1,4 +1,4 @@
-"""The service: routes a second, overhead, health under load, and the soak."""
+"""The service: routes per second, overhead, health under load, and the soak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bench.service.service import CLIENTS, ServiceFigures
 
 
 def service_section(found: ServiceFigures) -> Section:
-    """What the service reaches over HTTP on loopback, from one process."""
+    """Return the section on the service over HTTP on loopback, with one process."""
     section = Section("Service")
     section.add_paragraph(
         f"`swapcli serve` on the embedded market of Base, asked over loopback for V2 routes of {found.orders} orders. "

@@ -1,4 +1,5 @@
-"""Measure a service of several workers against one of one process, under load by `wrk`, in turn on one machine."""
+"""Compare a service with several workers and one with a single process, under load from `wrk`, in turn on one
+machine."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ function request()
   return wrk.format("GET", paths[at])
 end
 """
-"""Asks for the routes in turn. wrk has no loop of requests of its own."""
+"""Requests the routes in turn; wrk itself cannot loop over requests."""
 
 
 class _Counts(NamedTuple):
@@ -35,13 +36,13 @@ class _Counts(NamedTuple):
 
 
 def measure_workers(rounds: int, seconds: int) -> WorkersFigures:
-    """Throughput both services in turn, `rounds` times for `seconds` each. Raises `BenchmarkFailed`."""
+    """Measure both services in turn, `rounds` times for `seconds` each. Raises `BenchmarkFailed`."""
     if shutil.which("wrk") is None:
         raise BenchmarkFailed("wrk is not installed: apt-get install wrk")
     with TemporaryDirectory(prefix="bench-") as folder, served() as one, served("--workers", str(WORKERS)) as several:
         script = _write_script(Path(folder))
         for service in (one, several):
-            _load(service, script, FEW, seconds)  # the first answers fill caches
+            _load(service, script, FEW, seconds)  # the first responses fill caches
         measured = [
             WorkersRound(
                 one=_measure(one, script, FEW, seconds),
@@ -87,13 +88,13 @@ def _processes(service: Service) -> list[int]:
 
 
 def _cpu_s(processes: Sequence[int]) -> float:
-    """Return the CPU time of processes so far."""
+    """Return the processes' CPU time so far."""
     fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in processes]
     return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def _shared_bytes(pid: int) -> int:
-    """Return the memory of a process (PSS): a page that several have counts in parts."""
+    """Return a process's memory (PSS): shared pages count in part."""
     found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
     if found is None:
         raise BenchmarkFailed("the system does not report the memory of processes")

@@ -1,4 +1,4 @@
-"""A service of several workers."""
+"""A service with several workers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ FEW, MANY = 8, 256
 
 
 class Throughput(NamedTuple):
-    """Good answers a second, and the CPU time of all processes of the service for each."""
+    """Good responses per second, and the CPU time of all of the service's processes for each."""
 
     good_per_s: float
     cpu_ms: float
 
 
 class WorkersRound(NamedTuple):
-    """Loads in turn: of one process and of the workers over few connections, and of the workers over many."""
+    """Loads in turn: one process and the workers over few connections, and the workers over many."""
 
     one: Throughput
     few: Throughput
@@ -30,7 +30,7 @@ class WorkersRound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkersFigures:
-    """Rounds with a number of workers; `memory` is the PSS in bytes of the parent and of each worker after them."""
+    """Rounds with a number of workers; `memory` is the PSS in bytes of the parent and of each worker afterwards."""
 
     workers: int
     rounds: tuple[WorkersRound, ...]
@@ -38,17 +38,17 @@ class WorkersFigures:
 
     @property
     def speedup(self) -> float:
-        """How many times the answers of one process the workers give: median of the rounds."""
+        """The workers' responses as a multiple of one process's: the median of the rounds."""
         return median(each.few.good_per_s / each.one.good_per_s for each in self.rounds)
 
     @property
     def speedup_by_cpu(self) -> float:
-        """What the speedup would be on as many idle processors as workers, from the CPU time of an answer."""
+        """The speedup expected on as many idle processors as workers, from the CPU time per response."""
         return self.workers * median(each.one.cpu_ms / each.few.cpu_ms for each in self.rounds)
 
     @property
     def overload_percent(self) -> float:
-        """The good answers over many connections, in percent of those over few: median of the rounds."""
+        """The good responses over many connections, in percent of those over few: the median of the rounds."""
         return 100 * median(each.many.good_per_s / each.few.good_per_s for each in self.rounds)
 
     @property
@@ -58,7 +58,7 @@ class WorkersFigures:
 
 
 def workers_section(found: WorkersFigures) -> Section:
-    """Return the section on a service of several workers."""
+    """Return the section on a service with several workers."""
     section = Section("Workers")
     section.add_paragraph(
         f"`swapcli serve --workers {found.workers}` and `swapcli serve` on all embedded markets, loaded in turn by "

@@ -1,1 +1,2 @@
-"""How long does a quote take? In the core beside the peer, as a whole process, from stores, and at its slowest."""
+"""How long does a quote take? In the core compared with the peer, as a whole process, from stores, and at its
+slowest."""

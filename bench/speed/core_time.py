@@ -1,6 +1,6 @@
 """Time the core: a router on a loaded market, in a separate process.
 
-    python -m bench.speed.core_time CASE_FOLDER NAME NETWORK EXCLUDED PASSES
+python -m bench.speed.core_time CASE_FOLDER NAME NETWORK EXCLUDED PASSES
 
 prints the milliseconds of every order, one list a pass; an order without a route counts with the time of the search.
 """
@@ -36,7 +36,7 @@ def time_in_core(case: Case, passes: int) -> list[list[float]]:
 def measure(market: MarketState, orders: Sequence[Order], passes: int) -> list[list[float]]:
     """Return milliseconds by pass and order on one router."""
     router = Router(market)
-    # As the command does before a batch: the collector need not scan the market.
+    # As in the command before a batch: the collector need not scan the market.
     gc.collect()
     gc.freeze()
     return [[_time(router, order) for order in orders] for _ in range(passes)]
@@ -50,7 +50,7 @@ def _time(router: Router, order: Order) -> float:
 
 
 def read_orders(case: Case, market: MarketState) -> list[Order]:
-    """Return the orders of the case with the tokens of its market."""
+    """Return the case's orders, with the tokens of its market."""
     tokens, excluded = market.tokens, frozenset(case.excluded)
     return [
         Order(tokens[o.token_in.lower()], tokens[o.token_out.lower()], o.amount_in, excluded_protocols=excluded)

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(file: Path, random_orders: int) -> HostileFigures:
-    """Measure a market with few dust pools, with as many as it has pools, and the times of random orders."""
+    """Measure a market with a few dust pools, with as many as it has pools, and the times of random orders."""
     document = read_document(file)
     name, text = document["network"]["name"], json.dumps(document).encode()
     market = open_market(name, find_network, document=text).market
@@ -79,7 +79,8 @@ def _usd(order: Order, units: DustAmounts) -> float:
 
 
 def _measure_dust(market: MarketState, units: DustAmounts, orders: Sequence[Order], count: int) -> DustFigures:
-    """Add `count` dust pools each between tokens of the orders, hubs, hubs and other tokens, and any two tokens."""
+    """Add `count` dust pools each between tokens of the orders, between hubs, between hubs and other tokens, and
+    between any two tokens."""
     rng = random.Random(_SEED)
     pools_of = {address: sum(address in pool.tokens for pool in market.pools.values()) for address in units}
     hubs = sorted(pools_of, key=lambda address: -pools_of[address])[:10]
@@ -120,7 +121,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
 
 
 def _measure_times(market: MarketState, units: DustAmounts, count: int) -> SolveTimes:
-    """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
+    """Time orders of $1 to $100 million between any two tokens, with a command's search time."""
     rng, source = random.Random(_SEED), InMemorySource(market._replace(), SYSTEM_CLOCK)
     source.searchable.router.index.warm()
     seconds, unfinished, refused = [], 0, 0

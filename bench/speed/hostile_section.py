@@ -9,11 +9,11 @@ from bench.report.tables import Section, number
 from bench.report.thresholds import MAX_DUST_LOSS_BPS, MAX_DUST_TIME_RATIO, MAX_SOLVE_S, Check
 
 MIN_ORDER_USD = 100.0
-"""A smaller order would find money in dust."""
+"""A smaller order would gain from dust."""
 
 
 class DustFigures(NamedTuple):
-    """Orders of a market with dust pools, compared with the same orders without. Ratios are of CPU time."""
+    """Orders on a market with dust pools, compared with the same orders without. Ratios are of CPU time."""
 
     dust_pools: int
     orders: int
@@ -25,7 +25,7 @@ class DustFigures(NamedTuple):
 
 
 class SolveTimes(NamedTuple):
-    """Wall times of random orders; `out_of_time` counts those whose search was cut short."""
+    """Wall times of random orders; `out_of_time` counts searches that were cut short."""
 
     orders: int
     median_s: float
@@ -36,7 +36,7 @@ class SolveTimes(NamedTuple):
 
 
 class HostileFigures(NamedTuple):
-    """What was measured on one market."""
+    """The measurements of one market."""
 
     name: str
     dust: tuple[DustFigures, ...]

@@ -1,6 +1,6 @@
 """Quote random orders on a market of all families and on one of two, and print the gap, the time and the accuracy.
 
-    python -m bench.speed.mixed [--pools 1000] [--orders 100] [--seed 1]
+python -m bench.speed.mixed [--pools 1000] [--orders 100] [--seed 1]
 
 The accuracy of a swap is its exact output over that of the pool's curve, which the solver uses.
 """
@@ -24,11 +24,11 @@ from swapcli.core.model.quote import Quote
 from swapcli.core.routing.router import Router
 
 _MIN_AMOUNT = 10**5
-"""Smaller amounts in base units say nothing: inputs, fees and outputs are cut to whole units."""
+"""Smaller amounts in base units are meaningless: inputs, fees and outputs are rounded to whole units."""
 
 
 class SwapAccuracy(NamedTuple):
-    """One swap of a quote: the exact output over the curve's."""
+    """One swap of a quote: the exact output divided by the curve's."""
 
     family: str
     pool: str
@@ -48,7 +48,7 @@ def accuracies(market: MarketState, quote: Quote) -> Iterator[SwapAccuracy]:
 
 
 def quote_all(market: MarketState, orders: Sequence[Order], passes: int) -> tuple[list[Quote], list[float]]:
-    """Return the certified quotes, and milliseconds of each order without a certificate, the least of the passes."""
+    """Return the certified quotes, and each order's milliseconds without a certificate, the minimum over the passes."""
     router = Router(market)
     router.index.warm()
     gc.collect()
@@ -70,7 +70,7 @@ def _time_ms(router: Router, order: Order) -> float:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the smallest value that at least `part` of the values do not exceed."""
+    """Return the smallest value that is not exceeded by at least `part` of the values."""
     return sorted(values)[max(0, -int(-len(values) * part // 1) - 1)]
 
 

@@ -1,4 +1,4 @@
-"""Random markets in which half of the pools belong to the families whose rates are not those of a constant product.
+"""Random markets in which half of the pools belong to families whose rates are not those of a constant product.
 
 `mixed_market` replaces every second pool of `tests.support.pools.build_wide_market`'s kind, and `plain_market` has only
 constant-product and concentrated pools between the same tokens at the same prices and depths.
@@ -40,7 +40,7 @@ _BOOK_PARAMETERS = {
 
 
 class Spot(NamedTuple):
-    """The tokens of a pool, ordered by address, with their prices in USD, and the value of either side in USD."""
+    """A pool's tokens, ordered by address, with their prices in USD, and the value of either side in USD."""
 
     number: int
     tokens: tuple[Token, Token]
@@ -62,7 +62,7 @@ class Spot(NamedTuple):
         return [str(int(scale * whole * 10**token.decimals)) for whole, token in wholes]
 
     def unit_price(self) -> float:
-        """Return the base units of the second token that one of the first is worth."""
+        """Return the value of one base unit of the first token in base units of the second."""
         return self.prices[0] / self.prices[1] * 10.0 ** (self.tokens[1].decimals - self.tokens[0].decimals)
 
 
@@ -70,7 +70,7 @@ State = dict[str, object]
 
 
 def _stable(spot: Spot) -> State:
-    """Rates are the prices in units of the dearer token."""
+    """Use the prices as rates, in units of the more expensive token."""
     dearest = max(spot.prices)
     rates = [str(int(price / dearest * WAD)) for price in spot.prices]
     return {"reserves": spot.reserves(), "rates": rates, "amp": spot.rng.choice([10, 100, 1000]) * 1000}
@@ -81,7 +81,7 @@ def _surge(spot: Spot) -> State:
 
 
 def _boosted(spot: Spot) -> State:
-    """Shares worth 1.05 assets; there are as many shares as there would be assets."""
+    """Use shares worth 1.05 assets, with as many shares as there would be assets."""
     state, dearest = _stable(spot), max(spot.prices)
     return state | {
         "pool_tokens": [f"0x{spot.number + 1:036x}{k:04x}" for k in range(2)],
@@ -105,7 +105,7 @@ def _width(spot: Spot) -> float:
 
 
 def _two_clp(spot: Spot) -> State:
-    """Rates bring the invariant's price near one, because the square roots have 18 decimals."""
+    """Use rates that bring the invariant's price near one, because the square roots have 18 decimals."""
     width = _width(spot)
     dearest = max(spot.prices)
     return {
@@ -146,7 +146,7 @@ def _crypto(spot: Spot) -> State:
 
 
 def _bins(spot: Spot) -> tuple[int, int, list[list[object]]]:
-    """Return the step, the active bin and the bins, which get thinner with the distance."""
+    """Return the step, the active bin and the bins, which get thinner with distance."""
     step = {500: 2, 3000: 10, 10000: 25}[spot.fee_ppm]
     price, growth = spot.unit_price(), log(1.0 + step / 1e4)
     active = BASE_ID + round(log(price) / growth)
@@ -187,7 +187,7 @@ def _liquidity_book(spot: Spot) -> State:
 
 
 def _fluid(spot: Spot) -> State:
-    """Return both sides or either, around the price; the swap limits are wide."""
+    """Return liquidity on both sides or either side, around the price; the swap limits are wide."""
     real = [int(whole * 10**_FLUID_DECIMALS) for whole in spot.wholes()]
     factor = spot.rng.uniform(2.0, 20.0)
     imaginary = [int(each * factor) for each in real]
@@ -222,21 +222,21 @@ STATES: Mapping[str, Callable[[Spot], State]] = {
     "liquidity_book": _liquidity_book,
     "fluid_t1": _fluid,
 }
-"""Families of pairs, in turn; a mixed market has vaults too."""
+"""Families of pairs, in turn; a mixed market also has vaults."""
 
 
 def mixed_market(count: int, seed: int = 1) -> MarketState:
-    """Return a market of `count` pools, half of them of the families in `STATES`, with a vault for each hub."""
+    """Return a market of `count` pools, half of them from the families in `STATES`, with a vault for each hub."""
     return _market(count, seed, mixed=True)
 
 
 def plain_market(count: int, seed: int = 1) -> MarketState:
-    """Return the market with constant-product and concentrated pools in their places, and no vaults."""
+    """Return the same market with constant-product and concentrated pools instead, and no vaults."""
     return _market(count, seed, mixed=False)
 
 
 def random_orders(market: MarketState, count: int, seed: int = 1) -> list[Order]:
-    """Return orders between tokens, mostly hubs, of a hundred dollars to a million."""
+    """Return orders between tokens, mostly hubs, worth a hundred dollars to a million."""
     rng, tokens, prices = (
         random.Random(f"orders {seed}"),
         list(market.tokens.values()),
@@ -280,14 +280,14 @@ def _market(count: int, seed: int, *, mixed: bool) -> MarketState:
 
 
 def _random_spot(number: int, tokens: Sequence[Token], prices: Sequence[float], rng: random.Random) -> Spot:
-    """Return a pair of a hub and any token; the price is off by less than the fee."""
+    """Return a pair of a hub and any token; its price is off by less than the fee."""
     i = rng.randrange(HUBS)
     others = [k for k in (rng.randrange(len(tokens)), 0, 1) if k != i]
     j = number if HUBS <= number < len(tokens) else rng.choice(others)
     i, j = sorted((i, j), key=lambda k: tokens[k].address)
     fee_ppm = rng.choice(FEES_PPM)
     factor = 1.0 + 0.6 * rng.uniform(-1, 1) * fee_ppm / 1e6
-    # Each pool has a source of numbers of its own, so that both markets have the same pairs.
+    # Each pool has a separate source of random numbers, so that both markets have the same pairs.
     own = random.Random(rng.random())
     return Spot(
         number, (tokens[i], tokens[j]), (prices[i] * factor, prices[j]), 1e4 * rng.random() ** -0.9, fee_ppm, own
@@ -304,7 +304,7 @@ def _plain_pool(spot: Spot) -> Pool:
 
 
 def _vault(hub: int, tokens: Sequence[Token], prices: Sequence[float], decimals: Sequence[int]) -> Pool:
-    """Return the vault whose address is the share token's."""
+    """Return the vault whose address is that of its share token."""
     share = tokens[len(tokens) - HUBS + hub]
     identity = PoolIdentity(share.address, "vault", (tokens[hub].address, share.address), (decimals[hub],) * 2, 0)
     limit = str(int(1e8 / prices[hub] * 10 ** decimals[hub]))

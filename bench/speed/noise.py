@@ -1,6 +1,6 @@
-"""Repeat the same measurements, and print how far their figures spread: what a single run of `make bench` can say.
+"""Repeat the same measurements, and print the spread of their figures: the accuracy of a single run of `make bench`.
 
-    python -m bench.speed.noise [--times 10] [--pools 1000] [--runs 25] [--work DIR]
+python -m bench.speed.noise [--times 10] [--pools 1000] [--runs 25] [--work DIR]
 
 Each time, all orders of a market are timed in the core, in turn with the peer, and whole commands in turn with a bare
 start of Python, as `make bench` does it. The spread is what lies between the least and the most, in percent of the
@@ -64,7 +64,7 @@ def table(found: Sequence[Mapping[str, float]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 if something that is needed is missing."""
+    """Print the table; return 1 if something needed is missing."""
     parser = argparse.ArgumentParser(prog="python -m bench.speed.noise", description="Measures the noise.")
     parser.add_argument("--times", type=int, default=10, help="how often each figure is measured  [10]")
     parser.add_argument("--pools", type=int, default=1_000, help="pools of the market  [1000]")

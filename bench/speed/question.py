@@ -61,7 +61,7 @@ def answer(found: SpeedFigures) -> Answer:
 
 
 def time_table(found: SpeedFigures) -> Table:
-    """Return the times in the core beside those of the peer, and those of whole commands."""
+    """Return the times in the core next to the peer's, and those of whole commands."""
     rows = [_time_row(f"{pools:,} pools", pools, group) for pools, group in by_pools(found.made_up)]
     rows += [_time_row(timed.case.name, 0, [timed]) for timed in found.real]
     bare, quote = found.processes.bare, found.processes.quote

@@ -1,4 +1,4 @@
-"""Random orders of all sizes and options on a generated market, as users send them."""
+"""Random orders of all sizes and options on a generated market, like those of users."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ SIZES: Mapping[str, tuple[float, float, float]] = {
     "huge": (0.08, 0.1, 0.5),
     "drain": (0.05, 0.5, 10.0),
 }
-"""By size: its part of the orders, and the least and the largest part of the depth of the thinner token. An order of
-dust brings up to `_MAX_DUST_UNITS` of the token with the dearer base unit."""
+"""By size: its share of the orders, and the minimum and maximum share of the thinner token's depth. A dust order yields
+up to `_MAX_DUST_UNITS` of the token with the more expensive base unit."""
 
 _MAX_DUST_UNITS = 10_000
 _HUBS = 10
-_HUB_PART = 0.25  # of the tokens of orders: almost half of the orders sell or buy one of the deepest tokens
+_HUB_PART = 0.25  # share of the orders' tokens: almost half of the orders sell or buy one of the deepest tokens
 _REVERSE_PART, _GAS_PART, _OPTION_PART = 0.15, 0.5, 0.3
 
 
 class RandomOrder(NamedTuple):
-    """An order by addresses, with its size and the options of the quote.
+    """An order by addresses, with its size and quote options.
 
-    `gas_value` is what a unit of gas is worth, in base units of the token whose amount is to be found.
+    `gas_value` is the value of a unit of gas, in base units of the token whose amount is to be found.
     """
 
     size: str

@@ -1,6 +1,6 @@
-"""Measure what a limited search loses, alone and beside busy processes.
+"""Measure the loss of a time-limited search, alone and next to busy processes.
 
-    python -m bench.speed.solve_time [--orders 400] [--seed 1] [--limits 0.02,0.1,0.5] [--busy 0,3] [--json FILE]
+python -m bench.speed.solve_time [--orders 400] [--seed 1] [--limits 0.02,0.1,0.5] [--busy 0,3] [--json FILE]
 
 quotes random pairs of real states, of $0.3 to $1 million, without a limit and with each `solve_time_s`, first alone and
 then beside as many processes that do nothing but compute. The loss is in basis points of the unlimited output, and an
@@ -39,14 +39,14 @@ _BUSY = "import time\nend = time.monotonic() + 600\nwhile time.monotonic() < end
 
 
 class Answer(NamedTuple):
-    """The exact output of a quote, 0 without a route, and the wall time that it took."""
+    """The exact output of a quote, 0 without a route, and its wall time."""
 
     amount_out: int
     seconds: float
 
 
 class Limited(NamedTuple):
-    """Answers within one limit beside so many busy processes, with those without a limit."""
+    """Quotes within one limit next to this many busy processes, and those without a limit."""
 
     limit_s: float
     busy: int
@@ -55,7 +55,7 @@ class Limited(NamedTuple):
     unlimited: Sequence[Answer]
 
     def losses_bps(self) -> list[float]:
-        """Return the loss of each order that the unlimited search routes, negative for a gain."""
+        """Return the loss for each order that the unlimited search routes; negative for a gain."""
         both = zip(self.answers, self.unlimited, strict=True)
         return [(1.0 - limited.amount_out / free.amount_out) * 1e4 for limited, free in both if free.amount_out]
 
@@ -67,13 +67,13 @@ class Limited(NamedTuple):
 
     @property
     def worst(self) -> tuple[float, PairOrder]:
-        """Return the greatest loss with its order."""
+        """Return the largest loss with its order."""
         routed = [order for order, free in zip(self.orders, self.unlimited, strict=True) if free.amount_out]
         return max(zip(self.losses_bps(), routed, strict=True))
 
 
 def quote_all(market: MarketState, orders: Sequence[PairOrder], limit_s: float | None) -> list[Answer]:
-    """Return the answers to all orders by a source that starts without former searches; gas has no price."""
+    """Return the quotes for all orders from a source that starts without earlier searches; gas has no price."""
     source, tokens, answers = InMemorySource(market, SYSTEM_CLOCK), market.tokens, []
     source.searchable.router.index.warm()
     for each in orders:
@@ -90,7 +90,7 @@ def quote_all(market: MarketState, orders: Sequence[PairOrder], limit_s: float |
 
 @contextmanager
 def busy_processes(count: int) -> Iterator[None]:
-    """Keep `count` processes computing; they are killed at the end."""
+    """Keep `count` processes busy computing; they are killed at the end."""
     started = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(count)]
     try:
         yield
@@ -103,7 +103,7 @@ def busy_processes(count: int) -> Iterator[None]:
 def measure(
     market: MarketState, orders: Sequence[PairOrder], limits_s: Sequence[float], busy: Sequence[int]
 ) -> Iterator[Limited]:
-    """Yield the answers for each number of busy processes and each limit."""
+    """Yield the quotes for each number of busy processes and each limit."""
     unlimited = quote_all(market, orders, None)
     for count in busy:
         for limit_s in limits_s:
@@ -113,12 +113,12 @@ def measure(
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the smallest value that at least `part` of the values do not exceed."""
+    """Return the smallest value that is not exceeded by at least `part` of the values."""
     return sorted(values)[max(0, -int(-len(values) * part // 1) - 1)]
 
 
 def line_of(measured: Limited) -> str:
-    """Return the line of the table, with the worst order as `bench.optimum.simple_methods --pair` takes it."""
+    """Return the table's line, with the worst order in the form that `bench.optimum.simple_methods --pair` accepts."""
     losses, (loss, order) = measured.losses_bps(), measured.worst
     parts = " ".join(f"{percentile(losses, part):9.3f}" for part in (0.5, 0.95, 0.99))
     seconds = [answer.seconds for answer in measured.answers]

@@ -14,7 +14,7 @@ import time
 
 
 def once(command: list[str]) -> list[float]:
-    """Return seconds and KiB of one run without its output. Ends this process if the command fails."""
+    """Return the seconds and KiB of one run, discarding its output. Ends this process if the command fails."""
     silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
     started = time.perf_counter()
     child = os.posix_spawn(command[0], command, os.environ, file_actions=silent)
@@ -26,7 +26,7 @@ def once(command: list[str]) -> list[float]:
 
 
 def in_turn(runs: int, commands: list[list[str]]) -> list[list[list[float]]]:
-    """Run all commands in turn, `runs` times, after one run of each that is not counted."""
+    """Run all commands in turn, `runs` times, after one uncounted run of each."""
     for command in commands:
         once(command)
     rounds = [[once(command) for command in commands] for _ in range(runs)]

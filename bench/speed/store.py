@@ -1,8 +1,8 @@
 """Measure one-shot quotes from stores of several sizes.
 
 Markets of 1,000, 10,000 and 100,000 pools are generated and imported. Time and memory are those of the real command,
-small and large stores in turn. The gap is that of a quote on the candidate pools to the quote over the whole market,
-for the market's orders, and on smaller markets for every token that they sell against every token that they buy.
+small and large stores in turn. The gap is between a quote on the candidate pools and one over the whole market, for the
+market's orders, and on smaller markets for every sold token against every bought token.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QUICK_TO_QUOTE = 10_000
 
 
 class Part(NamedTuple):
-    """One order over its candidate pools of a store; no gap if the whole market has no route."""
+    """One order over its candidate pools in a store; no gap if the whole market has no route."""
 
     size: str
     gap_bps: float | None
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """The figures of a store of `pools` pools: its import, and the one-shot quotes and gaps of each order."""
+    """The figures of a store with `pools` pools: its import, and the one-shot quotes and gaps of each order."""
 
     pools: int
     file_bytes: int
@@ -79,7 +79,7 @@ def measure_store(folder: Path, seed: int, runs: int, pools: Sequence[int]) -> S
 
 
 def _file(case: Case) -> Path:
-    """Return the store file of a case, in its own folder of stores."""
+    """Return a case's store file, in a separate folder of stores."""
     return case.folder / f"stores_{case.name}" / f"{case.network}.sqlite"
 
 
@@ -99,7 +99,7 @@ def _market(case: Case) -> MarketState:
 
 
 def _time(cases: Sequence[Case], runs: int) -> list[list[tuple[str, Runs]]]:
-    """Time one-shot quotes of all orders on all stores in turn, so that all see the same load."""
+    """Time one-shot quotes of all orders on all stores in turn, so that all experience the same load."""
     orders = [(case, order) for case in cases for order in case.read_orders()]
     measured = timed([_command(case, order) for case, order in orders], runs, cases[0].folder)
     found: dict[str, list[tuple[str, Runs]]] = {case.name: [] for case in cases}

@@ -1,4 +1,4 @@
-"""Times of a case in the core, ours and the peer's in turn."""
+"""The times of a case in the core, ours and the peer's in turn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.speed.core_time import time_in_core
 Passes = list[list[float]]
 
 _QUICK_TO_ROUTE = 1_000
-"""Generated markets of more pools take the peer a second per order, a hundred times as long as us: one round."""
+"""Generated markets with more pools take the peer a second per order, a hundred times our time: one round."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,8 @@ class Times:
 
     @property
     def first(self) -> float:
-        """Return our time of the very first order after loading, which builds the graph: median over the rounds."""
+        """Return our time for the very first order after loading, which builds the graph: the median over the
+        rounds."""
         return median(passes[0][0] for passes in self.ours)
 
     @property
@@ -36,7 +37,7 @@ class Times:
 
     @property
     def warm(self) -> list[float]:
-        """Return our times by order: medians over all rounds and passes but the first."""
+        """Return our times by order: medians over all rounds and passes except the first."""
         return _by_order([row for passes in self.ours for row in passes[1:]])
 
     @property
@@ -54,7 +55,7 @@ class Timed:
 
 
 def measure_times(case: Case, plan: Plan, note: Note) -> Timed:
-    """Time ours and the peer in turn, so that both see the same load. Raises `BenchmarkFailed`."""
+    """Time ours and the peer in turn, so that both experience the same load. Raises `BenchmarkFailed`."""
     times, passes = Times(), plan.passes if case.pools and case.pools <= _QUICK_TO_ROUTE else FEW_PASSES
     rounds = 1 if case.pools and case.pools > _QUICK_TO_ROUTE else plan.rounds
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""Measure searches that start from similar ones: CPU time and output against searches from the start, in one process.
+"""Measure searches that start from similar ones: CPU time and output against searches from scratch, in one process.
 
     python -m bench.speed.warm [--exact-output] [--sizes 1000,10000] [--orders 300] [--seed 7]
         [--work DIR]
@@ -39,14 +39,13 @@ from swapcli.quoting.open_market import open_market
 
 _CHANGED_POOLS = 30
 _MAX_PRICE_MOVE = 1e-4
-"""Of a changed pool, in logarithms: prices stay within the fees of the fair ones, as arbitrage keeps them."""
+"""A changed pool's price move, in logarithms: arbitrage keeps prices within the fees of the fair ones."""
 _AMOUNTS = {"amount + 1%": 1.01, "amount + 10%": 1.1, "amount + 25%": 1.25, "amount - 20%": 0.8}
 _NEXT_BLOCK = f"next block, {_CHANGED_POOLS} pools changed"
 
 
 class Pair(NamedTuple):
-    """One order: CPU milliseconds of the router with a memory and of a new one, and the lead of the former in basis
-    points."""
+    """One order: CPU milliseconds of a router with a memory and of a new one, and the former's lead in basis points."""
 
     warm_ms: float
     cold_ms: float
@@ -54,14 +53,14 @@ class Pair(NamedTuple):
 
 
 class Chain:
-    """A market whose pools change from block to block, around the prices that it began with."""
+    """A market whose pools change from block to block, around their initial prices."""
 
     def __init__(self, market: MarketState, seed: int) -> None:
         self._start, self.market, self._rng = market, market, random.Random(seed)
         self._moved: list[str] = []
 
     def add_block(self) -> frozenset[str]:
-        """Change some pools, half of them back to where they began, and return their keys."""
+        """Change some pools, half of them back to their initial state, and return their keys."""
         back, self._moved = self._moved[: _CHANGED_POOLS // 2], self._moved[_CHANGED_POOLS // 2 :]
         others = sorted(self._start.pools.keys() - set(back) - set(self._moved))
         new = self._rng.sample(others, _CHANGED_POOLS - len(back))
@@ -83,8 +82,8 @@ class Chain:
 
 
 def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, seed: int, *, blocks: bool) -> list[Pair]:
-    """Return the pairs of the orders that have a route. Each is quoted `ratio` times its amount, on the next block if
-    `blocks` is true, after it was quoted as it is."""
+    """Return the pairs for orders that have a route. After it was quoted unchanged, each is quoted at `ratio` times its
+    amount, on the next block if `blocks` is true."""
     chain, pairs = Chain(market, seed), list[Pair]()
     router = Router(market, memory=SearchMemory())
     router.index.warm()
@@ -99,7 +98,7 @@ def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, se
             router.index.warm()
         new = Router(chain.market)
         new.index.warm()
-        # Each is first in turn, since the first fills the caches of pools.
+        # Each goes first in turn, because the first one fills the pools' caches.
         turn = [router, new] if number % 2 else [new, router]
         measured = {id(each): _quote(each, order, ratio) for each in turn}
         (warm_ms, warm), (cold_ms, cold) = measured[id(router)], measured[id(new)]
@@ -133,7 +132,7 @@ def _quote(router: Router, row: RandomOrder, ratio: float) -> tuple[float, Searc
 
 
 def main() -> int:
-    """Measure and print the figures; 1 if something that is needed is missing."""
+    """Measure and print the figures; return 1 if something needed is missing."""
     parser = argparse.ArgumentParser(prog="python -m bench.speed.warm", description="Measures warm starts.")
     parser.add_argument("--sizes", default="1000,10000", help="pools in the markets, with commas  [1000,10000]")
     parser.add_argument("--orders", type=int, default=300)

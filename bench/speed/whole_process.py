@@ -1,4 +1,4 @@
-"""Time one-shot commands as a shell runs them, compared with an interpreter that does nothing."""
+"""Time one-shot commands as run from a shell, compared with an interpreter that does nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BANNED = (
     "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
     "rich",
 )  # fmt: skip
-"""Modules that a quote for programs must not load: each costs more than the quote."""
+"""Modules that a quote for programs must not load: each takes longer than the quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def timed(commands: Sequence[Command], runs: int, home: Path) -> list[Runs]:
 
 
 def modules_of_a_quote() -> tuple[str, ...]:
-    """Return the modules of a fresh interpreter after a quote for programs."""
+    """Return the modules loaded by a fresh interpreter after a quote for programs."""
     return tuple(json.loads(run([sys.executable, "-I", "-c", _LIST_MODULES, *QUOTE]).splitlines()[-1]))
 
 

@@ -42,17 +42,17 @@ class Comparison(NamedTuple):
 
     @property
     def first_ratio(self) -> float:
-        """The median of the first quote to the start of Pyodide alone."""
+        """The median ratio of the first quote's time to the start of Pyodide alone."""
         return median(first / bare for bare, first in self.pairs)
 
     def later_ratio(self, action: str) -> float:
-        """The time of all cases of an action in the browser, to that in this Python."""
+        """The ratio of an action's total time in the browser to that in this Python."""
         times = [each for case, each in zip(self.cases, self.times, strict=True) if case.action == action]
         return sum(browser for _, browser in times) / sum(here for here, _ in times)
 
 
 def compare(cases: Sequence[Case], starts: int) -> Comparison:
-    """Answer the cases here and in Chromium, and measure `starts` pairs of starts."""
+    """Run the cases here and in Chromium, and measure `starts` pairs of starts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder / "page")
@@ -82,7 +82,7 @@ def compare(cases: Sequence[Case], starts: int) -> Comparison:
 
 
 def _answer(cases: Sequence[Case], folder: Path) -> Iterator[tuple[Any, float]]:
-    """Yield the reply of this Python to each case with its milliseconds, in a folder for its files."""
+    """Yield this Python's reply to each case with its milliseconds, using a folder for its files."""
     before = os.getcwd()
     os.chdir(folder)
     call("about", "{}")
@@ -100,12 +100,13 @@ def _answer(cases: Sequence[Case], folder: Path) -> Iterator[tuple[Any, float]]:
 
 
 def _comparable(case: Case, reply: Any) -> Any:
-    """Return what must be equal: of a quote its amounts and its swaps; of a file that is no proof only that."""
+    """Return the part that must be equal: a quote's amounts and swaps; for a file that is not a proof, only that
+    fact."""
     result = reply.get("result")
     if case.action == "quote" and result:
         return {"swaps": result["swaps"], **{key: result["document"][key] for key in _AMOUNTS}}
     if case.action == "check" and result["status"] == 2:
-        return 2  # the reason is in the words of a version of Python
+        return 2  # the reason's wording depends on the Python version
     return reply
 
 

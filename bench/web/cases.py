@@ -13,13 +13,13 @@ from swapcli.state.markets.embedded import embedded_market, embedded_names
 from web.bridge import call
 
 _MAX_USD: Final = 6.0  # as a power of ten
-_DIALECTS: Final = ("fibrous", "universal-router")  # payloads of the others need a node
+_DIALECTS: Final = ("fibrous", "universal-router")  # payloads on other networks need a node
 _ACCOUNT: Final = "0x" + "11" * 20
 _FELT: Final = "0x" + "11" * 31
 
 
 class Case(NamedTuple):
-    """A request: `text` is the content of its file, `file` the name of one."""
+    """A request: `text` is the content of its file, `file` the file's name."""
 
     action: str
     fields: dict[str, Any]
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 def order_cases(count: int, seed: int) -> list[Case]:
     """Return orders between priced tokens, worth $1 to $1,000,000, by market, so that each market is opened once.
 
-    Every fourth is on a market file, and every second asks for a certificate.
+    Every fourth is on a market file, and every second requests a certificate.
     """
     return sorted(_orders(count, seed), key=lambda case: (case.fields.get("file", ""), case.fields.get("network", "")))
 
@@ -50,7 +50,7 @@ def _orders(count: int, seed: int) -> Iterator[Case]:
 
 
 def payload_cases(count: int, seed: int) -> Iterator[Case]:
-    """Yield payloads of swaps in the routers' dialects: half as they are, half damaged or with other facts."""
+    """Yield swap payloads in the routers' dialects: half unchanged, half damaged or with other facts."""
     draw = random.Random(seed)
     swaps = _swaps(draw)
     for number in range(count):
@@ -61,7 +61,7 @@ def payload_cases(count: int, seed: int) -> Iterator[Case]:
 
 
 def proof_cases(count: int, seed: int) -> Iterator[Case]:
-    """Yield proofs of quotes: two thirds as they are, the others changed or cut off."""
+    """Yield proofs of quotes: two thirds unchanged, the others changed or cut off."""
     draw = random.Random(seed)
     orders = _orders(10 * count, seed)
     made = 0
@@ -89,7 +89,7 @@ def _tradable(name: str) -> list[str]:
 
 
 def _swaps(draw: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield transactions of swaps without end."""
+    """Yield an endless series of swap transactions."""
     while True:
         name, dialect = draw.choice(embedded_names()), draw.choice(_DIALECTS)
         token_in, token_out = draw.sample(_tradable(name), 2)

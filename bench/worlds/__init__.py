@@ -1,1 +1,1 @@
-"""Markets with orders that the benchmark makes itself, the same ones on every machine."""
+"""Markets with orders made by the benchmark, the same on every machine."""

@@ -10,14 +10,14 @@ from swapcli.core.model.pool import Pool
 
 PUSHED_SHARE = 0.2
 MIN_PUSH, MAX_PUSH = 0.001, 0.05  # relative changes of a pool's price
-_PUSH_BITS = 40  # of the amount that pushes a pool: bisection in steps of a power of two
+_PUSH_BITS = 40  # relative accuracy of the push amount: bisection in powers of two
 _DRAINED = (0.9, 0.9999)
-"""What the price of a drained pool loses: a full range then keeps 30 to 1% of a side."""
+"""The price drop of a drained pool: a full range then keeps 30 to 1% of a side."""
 
 
 def drained_market(market: MarketState, seed: int, share: float) -> MarketState:
-    """Return `market` after a swap in each of a share of its pools, which takes most of a side from those with
-    concentrated liquidity, and changes the price of others by up to 5%."""
+    """Return `market` after swaps in a share of its pools: in concentrated liquidity, they take most of one side;
+    elsewhere, they change the price by up to 5%."""
     rng, pools = random.Random(f"drained {seed}"), dict(market.pools)
     for key in rng.sample(sorted(pools), int(len(pools) * share)):
         token_in, token_out = rng.sample(pools[key].tokens, 2)
@@ -27,7 +27,7 @@ def drained_market(market: MarketState, seed: int, share: float) -> MarketState:
 
 
 def pushed_market(market: MarketState, seed: int, share: float = PUSHED_SHARE) -> MarketState:
-    """Return `market` after a swap in each of a share of its pools, which changes its price by 0.1 to 5%."""
+    """Return `market` after a swap in each of a share of its pools, which changes the pool's price by 0.1 to 5%."""
     rng, pools = random.Random(f"pushed {seed}"), dict(market.pools)
     for key in rng.sample(sorted(pools), int(len(pools) * share)):
         token_in, token_out = rng.sample(pools[key].tokens, 2)
@@ -37,7 +37,8 @@ def pushed_market(market: MarketState, seed: int, share: float = PUSHED_SHARE) -
 
 
 def push_pool(pool: Pool, token_in: str, token_out: str, part: float) -> Pool:
-    """Return the pool after the largest swap that lowers its rate by at most `part`; itself if none does."""
+    """Return the pool after the largest swap that lowers its rate by at most `part`; the pool itself if there is
+    none."""
     least_rate = pool.curve(token_in, token_out).start_rate * (1.0 - part)
     pushed, amount, step = pool, 0, 1
     while step < 1 << 200 and _pushed(pool, token_in, token_out, step, least_rate):
@@ -54,5 +55,5 @@ def _pushed(pool: Pool, token_in: str, token_out: str, amount: int, least_rate: 
     """Return the pool after a swap; None if it pays nothing or lowers the rate too far."""
     result = paid(pool, token_in, token_out, amount)
     if result is None:
-        return pool if amount < 1 << 20 else None  # too little for an output is no push too far
+        return pool if amount < 1 << 20 else None  # too small for an output does not mean too large a push
     return result[1] if result[1].curve(token_in, token_out).start_rate >= least_rate else None

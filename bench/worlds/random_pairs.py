@@ -17,7 +17,7 @@ _ANY_PART = 0.25
 
 
 class PairOrder(NamedTuple):
-    """An order between two tokens by address; `usd` is what the input is worth by the market's prices."""
+    """An order between two tokens by address; `usd` is the value of the input at the market's prices."""
 
     token_in: str
     token_out: str
@@ -34,8 +34,8 @@ def read_market(file: Path) -> MarketState:
 def random_pairs(market: MarketState, count: int, seed: int, max_usd: float = MAX_USD) -> list[PairOrder]:
     """Return `count` orders of $0.3 to `max_usd` between random tokens with dollar prices.
 
-    Most tokens of a chain have pools with one other token only, where a route has no choice: only a quarter of the
-    ends of orders are drawn from all tokens, the others from those with several neighbours.
+    Most tokens of a chain have pools with only one other token, so a route has no choice: only a quarter of the orders'
+    tokens are drawn from all tokens, the others from those with several neighbours.
     """
     rng, units = random.Random(f"pairs {seed}"), dollar_units(market)
     neighbours: dict[str, set[str]] = {}
@@ -57,7 +57,7 @@ def random_pairs(market: MarketState, count: int, seed: int, max_usd: float = MA
 
 
 def dollar_units(market: MarketState) -> Mapping[str, float]:
-    """Return the base units that a dollar buys, by address of each token that pools hold and that has a price."""
+    """Return the base units that a dollar buys, by address, for each priced token in the pools."""
     traded = {token for pool in market.pools.values() for token in pool.tokens}
     return {
         address: 10**token.decimals / token.price_usd

@@ -1,4 +1,4 @@
-"""Worlds: a market with orders. Real states with users' orders, and the same states changed, or with other orders."""
+"""Worlds: a market with orders. Real states with users' orders, and the same states changed or with other orders."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from swapcli.state.markets.format import render_market
 RANDOM_MAX_USD = 100_000.0
 _HUNDREDFOLD, _LEAST_USD = 100, 1e8
 _LARGE = frozenset({"large", "huge"})
-"""Sizes of orders on generated markets that take time: they sell 3% and 20% of the depth."""
+"""Sizes of slow orders on generated markets: they sell 3% and 20% of the depth."""
 _PUSHED_SHARE = 0.3  # of the pools
 
 
 class WorldOrder(NamedTuple):
-    """An order by token addresses: of `amount` base units of `token_in`, or of `token_out` if `reverse`."""
+    """An order by token addresses, for `amount` base units of `token_in`, or of `token_out` if `reverse`."""
 
     token_in: str
     token_out: str
@@ -54,7 +54,7 @@ class World(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What a world is made from: a real market file, the maximum of orders, and the seed of everything random."""
+    """The input for a world: a real market file, the maximum number of orders, and the seed of everything random."""
 
     file: Path
     most: int
@@ -62,13 +62,13 @@ class _Source(NamedTuple):
 
 
 def make_world(kind: str, file: Path, most: int, seed: int) -> World:
-    """Return a world of a real market file with at most so many orders. Raises `BenchmarkFailed`."""
+    """Return a world for a real market file, with at most this many of its orders. Raises `BenchmarkFailed`."""
     market, orders = _MAKERS[kind](_Source(file, most, seed))
     return World(kind, f"{kind} {market_name(file)} {seed}", market, orders)
 
 
 def make_worlds(kinds: Sequence[str], file: Path, most: int, seed: int, folder: Path) -> Iterator[World]:
-    """Yield worlds of kinds, or of numbers of pools of generated markets, which are written into `folder`."""
+    """Yield worlds by kind, or by number of pools for generated markets, which are written into `folder`."""
     for kind in kinds:
         if kind.isdecimal():
             yield generated_world(int(kind), seed, most, folder)
@@ -77,7 +77,7 @@ def make_worlds(kinds: Sequence[str], file: Path, most: int, seed: int, folder: 
 
 
 def generated_world(pools: int, seed: int, most: int, folder: Path) -> World:
-    """Return a generated market with at most so many of its large and huge orders; its files are in `folder`."""
+    """Return a generated market with at most this many of its large and huge orders; its files are in `folder`."""
     case = generated_case(pools, seed, folder)
     return World(
         "generated",
@@ -124,12 +124,12 @@ _MAKERS: Mapping[str, Callable[[_Source], tuple[MarketState, tuple[WorldOrder, .
     "hundredfold": _hundredfold,
 }
 KINDS = tuple(_MAKERS)
-"""Users' orders on a real state; random pairs; users' orders after a share of the pools was pushed out of line by a
-swap each, or drained; and a hundred times the amounts, for orders that are then worth $100 million."""
+"""Users' orders on a real state; random pairs; users' orders after a swap in each of a share of the pools pushed it out
+of line or drained it; and a hundred times the amounts, for orders worth $100 million."""
 
 
 def _sample(orders: Sequence[WorldOrder], most: int, seed: int) -> tuple[WorldOrder, ...]:
-    """Return at most so many of the orders, in their order."""
+    """Return at most this many of the orders, in order."""
     chosen = sorted(random.Random(f"orders {seed}").sample(range(len(orders)), min(most, len(orders))))
     return tuple(orders[k] for k in chosen)
 

@@ -48,7 +48,8 @@ class ErrorFormat(StrEnum):
     CALLDATA_V2 = "V2 calldata"
     """`{success: false, error, details}` with the error names of V2 calldata."""
     NETWORK_CALLDATA = "GET calldata of hyperevm and citrea"
-    """As `CALLDATA_V2`, with a name for an invalid signer; `route` contains the failure if there is no route."""
+    """As `CALLDATA_V2`, with a different name for an invalid signer; `route` contains the failure if there is no
+    route."""
 
 
 INVALID_ROUTE = "Invalid route"
@@ -60,11 +61,11 @@ INSUFFICIENT_LIQUIDITY = "Insufficient liquidity"
 SLIPPAGE_EXCEEDED = "Slippage exceeded"
 INSUFFICIENT_BALANCE = "Insufficient balance"
 
-DEFAULT_RETRY_AFTER_S = 1  # if the response does not name a time
+DEFAULT_RETRY_AFTER_S = 1  # if the response does not give a time
 
 
 def reason_phrase(status: int) -> str:
-    """Return the reason phrase of an HTTP status, as the status line has it; "" if HTTP does not know the status."""
+    """Return the reason phrase of an HTTP status, as in the status line; empty for statuses unknown to HTTP."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -104,9 +105,10 @@ def render_status_error(
 
 
 def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
-    """Return the error that a response reports, by an error status or by `success: false`.
+    """Return the error in a response, reported by an error status or by `success: false`.
 
-    `document` is its JSON, None if it has none. Message and hint are printable, on one line and bounded in length.
+    `document` is its JSON, None if it has none. The message and the hint are printable, on one line and bounded in
+    length.
     """
     error = _classify(status, *_read_texts(status, document), retry_after_s)
     error.hint = plain(document.get("hint")) or error.hint if isinstance(document, dict) else error.hint
@@ -139,7 +141,7 @@ _ERRORS_BY_NAME: dict[str, Callable[[str], SwapcliError]] = {
     SLIPPAGE_EXCEEDED: SlippageExceeded,
     INSUFFICIENT_BALANCE: InsufficientBalance,
 }
-"""Errors by the name that the Fibrous API has for them."""
+"""Errors by their names in the Fibrous API."""
 
 
 _ERRORS_BY_MESSAGE: dict[str, Callable[[str], SwapcliError]] = {
@@ -154,7 +156,7 @@ def _parse_bad_request(message: str) -> SwapcliError:
 
 
 def _read_texts(status: int, document: object) -> tuple[str, str]:
-    """Return the name of the error and the most specific message that its format has."""
+    """Return the error's name and the most specific message that its format has."""
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
     messages = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))

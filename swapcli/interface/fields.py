@@ -1,4 +1,4 @@
-"""Read JSON of the interface field by field; every error is an `InvalidInput` that names the field by its path."""
+"""Read the API's JSON field by field; every error is an `InvalidInput` that names the field by its path."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from swapcli.core.validation.values import (
 
 MAX_AMOUNT = MAX_UINT256
 MAX_TEXT = 400
-"""Characters of a name or a number; more than any float has when it is written out."""
+"""Characters of a name or a number; more than any float needs when written out."""
 
 _MAX_HEX = 2**21  # a bound against hostile input; chosen
-_MAX_SHOWN_CHARACTERS = 300  # of a service's text in a message; chosen
+_MAX_SHOWN_CHARACTERS = 300  # characters of a service's text in a message; chosen
 
 
 class Fields(FieldReader):
-    """A JSON object of the interface. A field that is null counts as missing.
+    """A JSON object in the API. A null field counts as missing.
 
     Example: `Fields(body).amount("inputAmount")`.
     """
@@ -69,7 +69,7 @@ class Fields(FieldReader):
             raise
 
     def token_address(self, key: str, kind: Kind) -> str:
-        """Read the address of a token: the zero address for every way to write the native token."""
+        """Read a token's address; every way to write the native token gives the zero address."""
         return ZERO_ADDRESS if is_native(self.text(key), kind) else self.address(key, kind)
 
     def boolean(self, key: str, default: bool = False) -> bool:
@@ -77,7 +77,7 @@ class Fields(FieldReader):
         return self.read(key, parse_boolean) if self.has(key) else default
 
     def hex_bytes(self, key: str) -> bytes:
-        """Read bytes in hex; none if the field is missing."""
+        """Read bytes in hex; empty if the field is missing."""
         return bytes.fromhex(self.read(key, parse_hex, None, _MAX_HEX)[2:]) if self.has(key) else b""
 
     def json_integer(self, key: str, minimum: int, maximum: int) -> int:
@@ -85,11 +85,12 @@ class Fields(FieldReader):
         return self.read(key, parse_json_integer, minimum, maximum)
 
     def whole_number(self, key: str, minimum: int, maximum: int) -> int:
-        """Read a JSON integer that may be written with decimals, as 18.0: clients whose numbers are floats do that."""
+        """Read a JSON integer that may be written with decimals, such as 18.0, as clients do whose numbers are
+        floats."""
         return self.read(key, _parse_whole_number, minimum, maximum)
 
     def number(self, key: str) -> float:
-        """Read a number that is not negative; a decimal string counts as one."""
+        """Read a non-negative number, which may also be a decimal string."""
         return self.read(key, _parse_number)
 
     def amount(self, key: str, minimum: int = 1) -> int:
@@ -123,7 +124,7 @@ def require_decimal_string(value: object, path: str, minimum: int = 0, maximum: 
 
 
 def require_entries(value: object, path: str, max_entries: int) -> Iterator[tuple[str, object]]:
-    """Yield path and value of each entry of an array of 1 to `max_entries`."""
+    """Yield the path and value of each entry of an array of 1 to `max_entries`."""
     array = Fields.parse(path, value, parse_list, 1, max_entries)
     return ((f"{path}[{i}]", entry) for i, entry in enumerate(array))
 
@@ -131,7 +132,7 @@ def require_entries(value: object, path: str, max_entries: int) -> Iterator[tupl
 def require_token_holder(name: str, address: str, kind: Kind) -> str:
     """Return an address that can hold tokens. Raises `InvalidAddress` with the field `name`.
 
-    It is not the native token's, and on Starknet not an Ethereum address.
+    It must not be the native token's address and, on Starknet, not an Ethereum address.
     """
     if is_native(address, kind):
         raise InvalidAddress(
@@ -149,14 +150,14 @@ def require_token_holder(name: str, address: str, kind: Kind) -> str:
 
 
 def invalid_field(path: str, problem: str) -> InvalidInput:
-    """Return the error that shows what is wrong with one field."""
+    """Return the error that describes one invalid field."""
     return InvalidInput(f"{path} {problem}", details={"field": path, "problem": problem})
 
 
 def plain(value: object) -> str:
     """Return untrusted text for people: one printable line of at most 300 characters.
 
-    The entries of an array are joined; a value that is neither a text nor an array of texts becomes "".
+    The entries of an array are joined; a value that is neither a text nor an array of texts becomes an empty text.
     """
     if isinstance(value, list):
         return plain("; ".join(entry for entry in value[:_MAX_SHOWN_CHARACTERS] if isinstance(entry, str)))

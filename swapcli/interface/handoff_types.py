@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ContractInputJson(TypedDict):
-    """An argument of a function, as in the JSON of an ABI."""
+    """An argument of a function, as in an ABI's JSON."""
 
     internalType: str
     name: str
@@ -23,7 +23,7 @@ class ContractMethodJson(TypedDict):
 
 
 class SafeTransactionJson(TypedDict):
-    """A transaction of a Safe's batch: `data`, or the method and its inputs if its ABI is published."""
+    """A transaction in a Safe batch: `data`, or the method and its inputs if its ABI is published."""
 
     to: str
     value: str
@@ -43,7 +43,7 @@ class SafeMetaJson(TypedDict):
 
 
 class SafeBatchJson(TypedDict):
-    """A file of Safe's Transaction Builder; `createdAt` in Unix milliseconds."""
+    """A file for Safe's Transaction Builder; `createdAt` is in Unix milliseconds."""
 
     version: str
     chainId: str
@@ -53,7 +53,7 @@ class SafeBatchJson(TypedDict):
 
 
 class WalletCallJson(TypedDict):
-    """One call of a batch; `value` in wei, in hex."""
+    """One call of a batch; `value` is in wei, in hex."""
 
     to: str
     data: str

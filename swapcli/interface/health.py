@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import HealthV1Json, HealthV2Json
 
 HEALTHY, UNHEALTHY = 200, 503
-"""HTTP statuses, which the documents repeat."""
+"""HTTP statuses, which are repeated in the documents."""
 
 
 class HealthResponse(NamedTuple):
-    """The health that a service reports; `status` 200 is healthy. `timestamp_ms` (Unix) belongs to V2."""
+    """A service's reported health; `status` 200 is healthy. `timestamp_ms` (Unix) only exists in V2."""
 
     status: int
     message: str
@@ -24,7 +24,7 @@ class HealthResponse(NamedTuple):
 
 
 def render_health_v1(status: int, message: str) -> HealthV1Json:
-    """Render V1 health. The interface spells `staus` this way."""
+    """Render V1 health. The published interface misspells the field as `staus`."""
     return {"staus": status, "message": message}
 
 
@@ -34,7 +34,7 @@ def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Js
 
 
 def parse_health(document: object) -> HealthResponse:
-    """Parse the health response of either version; V1 accepts the spelling `status` too."""
+    """Parse a health response in either version; V1 also accepts the spelling `status`."""
     fields = Fields(document)
     return HealthResponse(
         status=fields.json_integer("staus" if fields.has("staus") else "status", 0, 999),

@@ -1,4 +1,4 @@
-"""The rules on integrators, the same for a query, a posted route and options of a command."""
+"""The rules on integrators, the same for queries, posted routes and command options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SURPLUS = "integratorSurplusPercentageBps"
 
 
 def check_integrator_shares(fee_bps: int, surplus_bps: int, path: str = "") -> None:
-    """Raise `IntegratorError` if there are both, `InvalidOption` if one is out of range; with the path of the field."""
+    """Raise `IntegratorError` if both are given, and `InvalidOption`, with the field's path, if one is out of range."""
     try:
         check_shares(fee_bps, surplus_bps)
     except (IntegratorError, InvalidOption) as error:
@@ -24,10 +24,10 @@ def check_integrator_shares(fee_bps: int, surplus_bps: int, path: str = "") -> N
 def build_integrator(
     address: str | None, fee_bps: int, surplus_bps: int, kind: Kind, *, name: str | None = None, path: str = ""
 ) -> Integrator | None:
-    """Return the integrator whom a request names, by a canonical address and basis points; None if it names none.
+    """Return the integrator in a request, given by a canonical address and basis points; None if there is none.
 
-    One with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput` if no one
-    would receive the share, `InvalidAddress` if it would be lost.
+    An integrator with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput`
+    if no one would receive the share, `InvalidAddress` if it would be lost.
     """
     check_integrator_shares(fee_bps, surplus_bps, path)
     if address is None and not (fee_bps or surplus_bps):
@@ -37,7 +37,7 @@ def build_integrator(
 
 
 def require_integrator(address: str | None, path: str = "") -> str:
-    """Return the address of the integrator. Raises `InvalidInput` if there is none."""
+    """Return the integrator's address. Raises `InvalidInput` if there is none."""
     if address is None:
         raise InvalidInput(f"{path}{ADDRESS} should not be null or undefined", details={"field": path + ADDRESS})
     return address

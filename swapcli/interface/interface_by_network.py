@@ -39,10 +39,10 @@ class KindVariant(NamedTuple):
     """The interface of a kind of network."""
 
     address_noun: str
-    """What a parameter must be that is none."""
+    """The noun for a valid address, used in the error for an invalid one."""
     prices_are_text: bool = False
     lists_best_quotes: bool = False
-    """Whether a route has what each protocol alone would pay."""
+    """Whether a route has the output of each protocol alone."""
 
 
 _KIND_VARIANTS = {

@@ -1,4 +1,4 @@
-"""JSON schemas of the interface's bodies: generated from their types, then refined by field."""
+"""JSON schemas of the API's bodies: generated from their types, then refined by field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 SHARES: Final[Schema] = {"type": "string", "enum": [each.value for each in SharePrecision], "default": "whole"}
 _FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]+$", "maxLength": 77}}
 
-# Patterns without commas, at which Go clients split them.
+# Patterns without commas, because Go clients split patterns at commas.
 _ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]+$", "maxLength": 66}
 _COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]+$", "maxLength": 78}
 _HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
@@ -76,7 +76,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     "status": {"type": "string", "enum": ["ok", "warn", "block"]},
     **dict.fromkeys(("gasValueSource", "valueSource"), _GAS_VALUE_SOURCE),
     "apiVersion": {"type": "string", "const": "2.0"},
-    # A constant here would be a text for most generators, which then reject every response.
+    # Most generators would turn a constant here into a text, and then reject every response.
     "success": {"type": "boolean", "description": "False for an error, or if there is no route."},
 }  # fmt: skip
 """Formats of values by field name, for fields of the same JSON type."""
@@ -84,7 +84,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
 _UNCHECKED_FIELDS: Final = frozenset(
     ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
 )
-"""Fields that only V2 reads, by type and field: any value is accepted elsewhere."""
+"""Fields that only V2 reads, by type and field: elsewhere, any value is accepted."""
 
 _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "ExecuteRequest": V1_SLIPPAGE,
@@ -94,7 +94,7 @@ _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
 }
 """Slippage range by request type."""
 _REQUESTS: Final = frozenset((*_REQUEST_SLIPPAGE, "DecodeRequest", "StarknetDecodeRequest"))
-"""Optional fields of these types accept null, too."""
+"""Optional fields of these types also accept null."""
 
 
 _PUBLISHED_NAMES: Final = {
@@ -103,12 +103,12 @@ _PUBLISHED_NAMES: Final = {
     "BriefErrorJson": "BriefFault",
     "StatusErrorJson": "StatusFault",
     "StatusErrorV2Json": "StatusFaultV2",
-    # Generators call the body of `calldata` CalldataRequest: this or an ExecuteRequest.
+    # Generators name the body of `calldata` CalldataRequest: either this or an ExecuteRequest.
     "CalldataRequestJson": "OrderRequest",
     "DetailedRouteV1Json": "RouteV1",
     "DetailedRouteV2Json": "RouteV2",
 }
-"""Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
+"""Schema names in the published document that differ from the type names. Generated clients depend on them."""
 
 
 _UNFORMATTED: Final = frozenset(
@@ -120,7 +120,7 @@ _UNFORMATTED: Final = frozenset(
         ("ProofRoute", "gasUnits"),
     }
 )
-"""Fields, by type, that share a name with a format and not its meaning."""
+"""Fields, by type, that share a format's name but not its meaning."""
 
 _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
     ("BatchLine", "result"): (
@@ -128,10 +128,11 @@ _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
     ),
     ("EncodedCalldataDocument", "quote"): (json_types.RouteV1Json, json_types.RouteV2Json),
 }  # fmt: skip
-"""The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
+"""The types of fields that hold one of several objects, by type and field, which a TypedDict cannot express for
+msgspec."""
 
 _MAY_BE_EMPTY: Final = frozenset({("VerdictReason", "hint"), ("State", "source")})
-"""Texts, by type and field, that may be "" in other documents, and are then absent in swapcli's own."""
+"""Texts, by type and field, that may be empty in other documents, but are absent in swapcli's own if empty."""
 
 _SCHEMA_VERSION: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -149,14 +150,15 @@ class Felts(list[str]):
 
 
 def any_of(types: Iterable[object]) -> Schema:
-    """Return the schema of a value of any of these types of `json_types`, lists of them, or inline JSON schemas."""
+    """Return the schema of a value of any of these types: types from `json_types`, lists of them, or inline JSON
+    schemas."""
     return _choice("anyOf", types)
 
 
 def one_of(types: Iterable[object]) -> Schema:
-    """Return the schema of a value of exactly one of these types. Each requires a field that the others lack.
+    """Return the schema of a value of exactly one of these types. Each type requires a field that the others lack.
 
-    Generators make a class for each of them, and of `anyOf` often one class with the fields of all.
+    Generators make a class for each of them; for `anyOf`, they often make one class with the fields of all.
     """
     return _choice("oneOf", types)
 
@@ -198,7 +200,7 @@ def _percent(ppm: int) -> float | int:
 def build_components(types: Iterable[object]) -> dict[str, Schema]:
     """Return the schemas of these types and of all types that they contain, by published name.
 
-    Inline schemas have no name and are left out.
+    Inline schemas have no name and are omitted.
     """
     import msgspec
 
@@ -210,7 +212,7 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
     added = {each for (owner, _), types_ in _FIELD_TYPES.items() if owner in owners for each in types_}
     if not added <= used:
         return build_components([*used, *added])
-    # The route with details has the name of the one without, and takes its place.
+    # The route with details takes the name and the place of the route without.
     names = [name for name in generated if f"Detailed{name}" not in generated]
     published = {_published_name(name): (name, _publish_references(generated[name])) for name in names}
     return {name: _describe(name, *published[name]) for name in sorted(published)}
@@ -237,7 +239,7 @@ class DocumentList(NamedTuple):
 
 
 def build_document_schema(name: str) -> Schema:
-    """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
+    """Return the JSON schema of one of `DOCUMENTS`. Unknown token prices are null there, but 0 in the API."""
     is_own = name not in document_types.KEEPS_EMPTY_FIELDS
     return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name], is_own=is_own)
 
@@ -250,8 +252,8 @@ def build_stand_alone_schema(
     *,
     is_own: bool,
 ) -> Schema:
-    """Return a schema with all its definitions: that of a value of any of `types`, or `body`, which may also name
-    `more`. Documents of swapcli's own leave empty fields out."""
+    """Return a schema with all its definitions: for a value of any of `types`, or for `body`, which may also refer to
+    `more`. swapcli's own documents omit empty fields."""
     definitions = build_components([*types, *more])
     if "Token" in definitions:
         price = definitions["Token"]["properties"]["price"]
@@ -290,8 +292,9 @@ def _without_null(schema: Schema) -> Schema:
 def build_tool_schema(
     title: str, types: Sequence[object], list_field: str = "", *, is_paged: bool = False, is_own: bool
 ) -> Schema:
-    """Return the schema of a tool's full document: a value of any of `types`, or with `list_field` an object that has
-    it there, with warnings, notes, whole amounts, and the field page if one of its lists has pages."""
+    """Return the schema of a tool's full document: a value of any of `types`, or, with `list_field`, an object that has
+    the value in that field. It includes warnings, notes, whole amounts, and the field `page` if one of its lists has
+    pages."""
     shared = json_types.WarningJson, document_types.WholeAmountJson
     properties = {
         "warnings": {"type": "array", "items": any_of(shared[:1])},
@@ -307,7 +310,7 @@ def build_tool_schema(
 
 
 def _move_references(schema: Any) -> Any:
-    """Point all references of a schema at its own `$defs`."""
+    """Point all references in a schema to its own `$defs`."""
     if isinstance(schema, dict):
         return {
             key: value.replace(PREFIX, "#/$defs/", 1) if key == "$ref" else _move_references(value)
@@ -327,7 +330,7 @@ def _publish_references(schema: Any) -> Any:
 
 
 def _describe(name: str, type_name: str, schema: Schema) -> Schema:
-    """Return the schema of a type with its fields in their own order, each with its format."""
+    """Return the schema of a type, with its fields in their own order and with their formats."""
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUESTS else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
@@ -354,14 +357,15 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
 
 
 def _without_pattern(schema: Schema) -> Schema:
-    """Return the schema of a value that may be absent or null: Go clients then reject every text with a pattern."""
+    """Return the schema of a value that may be absent or null, without its pattern: with one, Go clients reject every
+    text."""
     kept = {key: value for key, value in schema.items() if key not in ("pattern", "maxLength")}
     return kept | {"anyOf": [_without_pattern(each) for each in kept["anyOf"]]} if "anyOf" in kept else kept
 
 
 def _nullable(schema: Schema) -> Schema:
-    """Return the schema of a value or null, without its default: TypeScript clients require fields that have one, and
-    Go clients do not compile."""
+    """Return the schema of a value or null, without its default: with one, TypeScript clients require the field, and Go
+    clients do not compile."""
     return {"anyOf": [{key: each for key, each in schema.items() if key != "default"}, {"type": "null"}]}
 
 
@@ -382,7 +386,7 @@ def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
         return schema
     if field == "slippage" and owner in _REQUEST_SLIPPAGE:
         return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
-    if field == "dialect":  # packages may add some, which are looked for only here
+    if field == "dialect":  # packages may add some; only this function looks for them
         return _refine(schema, {"type": "string", "enum": list(dialect_names())})
     return _refine(schema, _FIELD_FORMATS.get(field, {}))
 

@@ -1,4 +1,4 @@
-"""Types of all JSON bodies of the interface.
+"""Types of all JSON bodies in the API.
 
 Render functions return them, and the OpenAPI document is generated from them: their docstrings are its descriptions,
 and the names without `Json` its schema names. `NotRequired` fields occur on some networks or endpoints only.
@@ -12,7 +12,7 @@ from swapcli.interface.proof_types import ProofDocumentJson
 
 
 class TokenJson(TypedDict):
-    """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 where it is unknown."""
+    """A token. `price` is in USD, a number on EVM networks and a decimal string on starknet; 0 if it is unknown."""
 
     name: str
     address: str
@@ -22,7 +22,7 @@ class TokenJson(TypedDict):
 
 
 class SwapTokenJson(TypedDict):
-    """A token that is sold or bought."""
+    """A sold or bought token."""
 
     symbol: str
     address: str
@@ -30,7 +30,8 @@ class SwapTokenJson(TypedDict):
 
 
 class SwapJson(TypedDict):
-    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` identifies it beyond its address."""
+    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` identifies it in addition to its
+    address."""
 
     protocol: int
     poolName: str
@@ -49,14 +50,14 @@ class RouteSegmentJson(TypedDict):
 
 
 class MetaJson(TypedDict):
-    """Part of every V2 response: the version "2.0", and the time in UTC with milliseconds."""
+    """Part of every V2 response: the version "2.0", and the UTC time with milliseconds."""
 
     apiVersion: str
     timestamp: str
 
 
 class MetaFieldJson(TypedDict):
-    """The field that every V2 response has besides its content."""
+    """The field that every V2 response has in addition to its content."""
 
     meta: MetaJson
 
@@ -84,16 +85,16 @@ class WarningJson(TypedDict):
 
 
 class StateJson(TypedDict):
-    """The pool state behind a quote. What is unknown is null.
+    """The pool state behind a quote. Unknown values are null.
 
     `kind` is live, past (a block chosen by number or hash), synced, recorded, modelled or synthetic; modelled and
-    synthetic prices are not real. `timestamp` is the Unix time of `block`, `ageS` its age in seconds. `pinned` says
-    whether all answers of the node are proven to belong to the block, `proposed` whether the network had not yet agreed
-    on it, `tag` what the node called it, null also for a past block. `source`
-    describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
-    whose addresses are placeholders; `changingPools` those that can change without an event (with time, through a rate,
-    by a hook), by address or pool id: the quote is for the time of `block`.
-    `skippedSampledPools` counts the pools that only their protocol can quote, and that were not used without a node.
+    synthetic prices are not real. `timestamp` is the Unix time of `block`, `ageS` its age in seconds. `pinned` is true
+    if all of the node's responses are proven to belong to the block, `proposed` if the network had not yet agreed on
+    it. `tag` is the node's tag for the block, null also for a past block. `source` describes where the state comes
+    from; `service` is the service that quoted. `placeholderPools` are the route's pools whose addresses are
+    placeholders; `changingPools` those that can change without an event (with time, through a rate, by a hook), by
+    address or pool id: the quote is for the time of `block`. `skippedSampledPools` counts the pools that only their
+    protocol can quote and that were skipped because there was no node.
     """
 
     kind: str | None
@@ -123,8 +124,8 @@ class SinglePathJson(TypedDict):
 class PoolLimitJson(TypedDict):
     """The cost of a limit on a route's pools.
 
-    `amountWithout` is what the best route without it pays, or takes for a wanted output, and `costBps` how much that is
-    better in basis points; negative where the route saves more than that in gas.
+    `amountWithout` is the output of the best route without the limit, or its input for a fixed output. `costBps` is by
+    how many basis points that is better; it is negative if the limited route saves more than that in gas.
     """
 
     maxPools: int | None
@@ -134,8 +135,8 @@ class PoolLimitJson(TypedDict):
 
 
 class ProofScopeJson(TypedDict):
-    """The routes that a proof net of gas covers: those that pass each token once, over at most `maxHops` hops and some
-    pools, without those that are dust to the order.
+    """The routes that a proof net of gas covers: those that pass each token once, with at most `maxHops` hops and some
+    pools, without pools that are dust to the order.
     """
 
     pools: int
@@ -143,11 +144,11 @@ class ProofScopeJson(TypedDict):
 
 
 class CertificateJson(TypedDict):
-    """Proven upper bounds on the output of any router, and the gaps to the quote in basis points; null without a bound.
+    """Proven upper bounds on any router's output, and the gaps to the quote in basis points; null without a bound.
 
-    `acyclicBound` leaves out arbitrage. `afterGasBound` is on the output net of gas of any route in `scope`; null too
-    for a quote that is worth no more than its gas. `proofComplete` says that the proof has ended, and not reached its
-    limit of work.
+    `acyclicBound` excludes arbitrage. `afterGasBound` bounds the output net of gas of any route in `scope`; it is null
+    too for a quote that is worth no more than its gas. `proofComplete` is true if the proof finished within its limit
+    of work.
     """
 
     bound: str | None
@@ -187,8 +188,8 @@ class RouterChoiceJson(TypedDict):
 class BookPricesJson(TypedDict):
     """The best prices of an order book, in whole `quote` for one whole `base`, both addresses; null without an offer.
 
-    They are those at the block of the quote, for orders of unknown size and before the fees of the book. An order there
-    is not part of the transaction.
+    They are the prices at the quote's block, for orders of unknown size and before the book's fees. An order there is
+    not part of the transaction.
     """
 
     name: str
@@ -199,23 +200,22 @@ class BookPricesJson(TypedDict):
 
 
 class QuoteFieldsJson(TypedDict):
-    """The figures of a quote. Amounts are in base units; what is unknown is null.
+    """A quote's figures. Amounts are in base units; unknown values are null.
 
     `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
     integrator's fee and the slippage. `outputAfterGas` is the output after the fee, less the gas cost in the output
-    token, whose value is the one by which the route was chosen. `gasValueSource` is where that comes from: `native`
-    (the output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native
-    token and of the output), `bestPath` (the best path from the native token to the output, where a price is missing),
-    or `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas;
-    `l1FeeWei` is what the network charges on top for L1 data, in wei. `unreadGainBps` is how many basis points pools
-    that were not read might add to the output at most, by their last known state; null if reading did not end at a
-    limit. `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for
-    that very amount and block; `sampledPools` are the pools that protocols quote. `routerChoice` is absent if the
-    settings name the router, or if no node was read. `bookPrices` is only there for a live quote on a network with an
-    order book that no route can use, as HyperCore's. `expiresAt` (Unix seconds) is when the quote is too old to use:
-    the lifetime of a route (60 s by default) after the block of its state, or after the quote where the state has no
-    time or is not live, and never after the deadline. `proofFile` is the file to which the proof of the certificate was
-    written.
+    token, valued as it was when the route was chosen. `gasValueSource` is the source of that value: `native` (the
+    output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native token
+    and of the output), `bestPath` (the best path from the native token to the output, if a price is missing), or
+    `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas; `l1FeeWei`
+    is the network's additional fee for L1 data, in wei. `unreadGainBps` is the most that unread pools might add to the
+    output, in basis points, by their last known state; null if reading did not end at a limit. `exact` is true if every
+    amount was computed as the contracts do, or quoted by the pool's own protocol for exactly that amount and block;
+    `sampledPools` are the pools quoted by their protocols. `routerChoice` is absent if the settings name the router, or
+    if no node was read. `bookPrices` only exists for a live quote on a network with an order book that no route can
+    use, such as HyperCore's. `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route
+    (60 s by default) after the block of its state, or after the quote if the state has no time or is not live, and
+    never after the deadline. `proofFile` is the file to which the proof of the certificate was written.
     """
 
     network: str
@@ -243,7 +243,7 @@ class QuoteFieldsJson(TypedDict):
 
 
 class RouteEndsJson(TypedDict):
-    """What a route sells and buys."""
+    """The tokens that a route sells and buys."""
 
     success: bool
     routeSwapType: int
@@ -254,7 +254,7 @@ class RouteEndsJson(TypedDict):
 
 
 class RoutePathsJson(TypedDict):
-    """The paths of a route, the time of the search and the gas."""
+    """A route's paths, search time and gas."""
 
     time: float
     estimatedGasUsed: str
@@ -265,19 +265,19 @@ class RoutePathsJson(TypedDict):
 
 
 class RouteV1Json(RouteEndsJson, RoutePathsJson):
-    """A found route, first generation. Amounts in base units, gas in units."""
+    """A route in V1. Amounts are in base units, gas in units."""
 
 
 class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, IntegratorFieldsJson):
-    """A found route, second generation. Amounts in base units, gas in wei."""
+    """A route in V2. Amounts are in base units, gas in wei."""
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
-    """A found route, first generation. Amounts in base units, gas in units.
+    """A route in V1. Amounts are in base units, gas in units.
 
-    With `details=true` it has all figures of the quote, from `network` to `warnings`; beside its transaction also the
-    verdict on that, if a node of the network answers in time. With `proof=true` it has the figures and the proof of its
-    certificate.
+    With `details=true` it has all figures of the quote, from `network` to `warnings`. If it comes with a transaction,
+    it also has the verdict on that, if one of the network's nodes responds in time. With `proof=true` it has the
+    figures and the proof of its certificate.
     """
 
     verdict: NotRequired[VerdictJson]
@@ -286,11 +286,11 @@ class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
-    """A found route, second generation. Amounts in base units, gas in wei.
+    """A route in V2. Amounts are in base units, gas in wei.
 
-    With `details=true` it has all figures of the quote, from `network` to `warnings`; beside its transaction also the
-    verdict on that, if a node of the network answers in time. With `proof=true` it has the figures and the proof of its
-    certificate.
+    With `details=true` it has all figures of the quote, from `network` to `warnings`. If it comes with a transaction,
+    it also has the verdict on that, if one of the network's nodes responds in time. With `proof=true` it has the
+    figures and the proof of its certificate.
     """
 
     verdict: NotRequired[VerdictJson]
@@ -299,7 +299,7 @@ class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
 
 
 class PostedTokenJson(TypedDict):
-    """A token in a posted route. Null is an unknown value."""
+    """A token in a posted route. Null means unknown."""
 
     name: str
     address: str
@@ -316,10 +316,10 @@ class PostedMetaJson(TypedDict):
 
 
 class PostedRouteJson(TypedDict):
-    """A complete route response of either generation, posted back; V2 if it has `meta`.
+    """A complete route response in either version, posted back; V2 if it has `meta`.
 
-    All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route, so that time and
-    gas may be missing. Null counts as missing.
+    All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route, so time and gas may
+    be missing. Null counts as missing.
     """
 
     success: NotRequired[bool | None]
@@ -343,14 +343,14 @@ class PostedRouteJson(TypedDict):
 
 
 class RouteNotFoundJson(TypedDict):
-    """Takes the place of a route if none was found."""
+    """Replaces a route if none was found."""
 
     success: bool
     errorMessage: str
 
 
 class RouteNotFoundV2Json(RouteNotFoundJson, MetaFieldJson):
-    """Takes the place of a V2 route if none was found."""
+    """Replaces a V2 route if none was found."""
 
 
 class CalldataRouteJson(TypedDict):
@@ -366,7 +366,7 @@ class CalldataRouteJson(TypedDict):
 
 
 class SwapParameterJson(TypedDict):
-    """One pool used. `rate` is the share of the router's balance that it spends; 1000000 is all of it.
+    """One pool used. `rate` is the share of the router's balance to spend; 1000000 is all of it.
 
     V1 calldata omits `swap_type` and `extra_data`.
     """
@@ -381,26 +381,26 @@ class SwapParameterJson(TypedDict):
 
 
 class CallPartsJson(TypedDict):
-    """What a call of the router is built from."""
+    """The parts from which a router call is built."""
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
 
 
 class CalldataJson(CallPartsJson):
-    """A call of the router before encoding; `integrator_data` encodes the integrator's fee or surplus share."""
+    """A router call before encoding; `integrator_data` encodes the integrator's fee or surplus share."""
 
     integrator_data: NotRequired[str]
 
 
 class JudgedCallJson(CalldataJson):
-    """V1 execute on hyperevm: a call, on request with the verdict on it."""
+    """V1 execute on hyperevm: a call and, on request, the verdict on it."""
 
     verdict: NotRequired[VerdictJson]
 
 
 class EncodedCallJson(TypedDict):
-    """An encoded call: its bytes in hex, the router, and the native currency that it pays, in wei."""
+    """An encoded call: its bytes in hex, the router, and the native currency it pays, in wei."""
 
     calldata: str
     to: str
@@ -416,7 +416,7 @@ class StarknetCallJson(TypedDict):
 
 
 class ExecuteJson(CallPartsJson, EncodedCallJson):
-    """V1 execute: a call and its transaction, on request with the verdict on it."""
+    """V1 execute: a call and its transaction and, on request, the verdict on it."""
 
     verdict: NotRequired[VerdictJson]
 
@@ -437,7 +437,7 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A route in short, and the pools of its call. `proof` is present with `proof=true`."""
+    """A short route, and the pools of its call. `proof` is present with `proof=true`."""
 
     success: bool
     route: ShortRouteJson
@@ -446,7 +446,7 @@ class FoundCallJson(TypedDict):
 
 
 class CalldataV1Json(FoundCallJson, EncodedCallJson):
-    """V1 calldata of an order: a route and its transaction."""
+    """V1 calldata for an order: a route and its transaction."""
 
     verdict: NotRequired[VerdictJson]
 
@@ -500,11 +500,11 @@ class TransactionJson(TypedDict):
 
 
 class DialectCalldataJson(TypedDict):
-    """A call to a router whose calls take no swap parameters: its transactions, in the order in which to send them.
+    """A call to a router whose calls take no swap parameters, as transactions in the order in which to send them.
 
-    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds), which
-    `deadlineEnforcer` enforces: a router by its dialect; nobody without a deadline. `dialectPackage` is the installed
-    package, with its version, that encodes the call; absent for the dialects of swapcli.
+    `to`, `calldata` and `value` belong to the last one, the swap. It fails after `deadline` (Unix seconds), which
+    `deadlineEnforcer` enforces: a router's dialect, or "nobody" without a deadline. `dialectPackage` is the installed
+    package, with its version, that encodes the call; absent for swapcli's own dialects.
     """
 
     dialect: str
@@ -519,7 +519,7 @@ class DialectCalldataJson(TypedDict):
 
 
 class DialectCalldataV2Json(DialectCalldataJson):
-    """V2 calldata on a network whose router has a dialect of its own, on request."""
+    """V2 calldata on a network whose router has a separate dialect, on request."""
 
     router_address: str
     meta: MetaJson
@@ -527,7 +527,7 @@ class DialectCalldataV2Json(DialectCalldataJson):
 
 
 class DialectRouteAndCalldataV2Json(TypedDict):
-    """V2 routeAndCalldata on a network whose router has a dialect of its own, on request."""
+    """V2 routeAndCalldata on a network whose router has a separate dialect, on request."""
 
     route: RouteV2Json
     calldata: DialectCalldataJson
@@ -553,7 +553,7 @@ class RouteAndCalldataV2Json(TypedDict):
 
 
 class PostedRouteRequestJson(TypedDict):
-    """A route that is sent back, and the terms of its call."""
+    """A route sent back to the service, and the terms of its call."""
 
     route: PostedRouteJson
     slippage: float | str
@@ -591,7 +591,7 @@ class CalldataRequestV2Json(PostedRouteRequestJson):
 
 
 class DecodeRequestJson(TypedDict):
-    """A transaction to decode. `value` is in wei; `destination` is who shall receive the output, else the sender."""
+    """A transaction to decode. `value` is in wei; `destination` is the intended recipient, by default the sender."""
 
     to: str
     calldata: str
@@ -601,7 +601,7 @@ class DecodeRequestJson(TypedDict):
 
 
 class StarknetDecodeRequestJson(TypedDict):
-    """A call of a router on Starknet to decode: its felts in decimal."""
+    """A router call on Starknet to decode: its felts in decimal."""
 
     to: NotRequired[str]
     calldata: list[str]
@@ -641,7 +641,7 @@ class SupportedChainJson(TypedDict):
 
 
 class ListedTokenJson(TypedDict):
-    """A token of a network; decimals and the price in USD as strings."""
+    """A token of a network; the decimals and the USD price are strings."""
 
     address: str
     name: str
@@ -704,8 +704,8 @@ class VerdictReasonJson(TypedDict):
 
 
 class TriedSaleJson(TypedDict):
-    """A sale of half of what a pool had paid. Amounts are in base units; `received` is null where it failed, `expected`
-    where the pool's state was not that of the rehearsal."""
+    """A sale of half of a pool's output. Amounts are in base units; `received` is null if the sale failed, `expected`
+    if the pool's state was not that of the rehearsal."""
 
     pool: str
     inputAmount: str
@@ -715,14 +715,14 @@ class TriedSaleJson(TypedDict):
 
 
 class TokenPowerJson(TypedDict):
-    """Something that the owner of a token can do, and the slot or the function that shows it."""
+    """Something that a token's owner can do, and the slot or function that shows it."""
 
     power: str
     evidence: str
 
 
 class TokenPowersJson(TypedDict):
-    """What the owner of a token can do: "upgrade", "mint", "pause", "blocklist". Without one, `owner` is null."""
+    """What a token's owner can do: "upgrade", "mint", "pause", "blocklist". Without an owner, `owner` is null."""
 
     token: str
     owner: str | None
@@ -730,8 +730,8 @@ class TokenPowersJson(TypedDict):
 
 
 class PriceReferenceJson(TypedDict):
-    """A price outside the route, an "average", "oracle" or "feed": what the input is worth by it, in base units of the
-    output, and by how many percent of that the quote is below it; negative where it is above."""
+    """A price outside the route, an "average", "oracle" or "feed": the input's value at that price, in base units of
+    the output, and by how many percent the quote is below it; negative if it is above."""
 
     kind: str
     source: str
@@ -740,7 +740,8 @@ class PriceReferenceJson(TypedDict):
 
 
 class VerdictFactsJson(TypedDict):
-    """What a verdict rests on: the block and the sender of the rehearsal, what the swap paid, the sales after it."""
+    """The facts behind a verdict: the block and the sender of the rehearsal, the swap's output, and the sales after
+    it."""
 
     block: int | None
     sender: str | None
@@ -759,7 +760,7 @@ class VerdictJson(TypedDict):
 
 
 class MovementJson(TypedDict):
-    """How many percent the output of the route fell at most within `windowS` seconds, at this number of `blocks` of the
+    """The largest fall of the route's output, in percent, within `windowS` seconds, at this number of `blocks` in the
     last `historyS` seconds."""
 
     fallPercent: float
@@ -769,10 +770,10 @@ class MovementJson(TypedDict):
 
 
 class SandwichBoundJson(TypedDict):
-    """Below the slippage `limitPercent` no sandwich of the route has a profit; null if none has at any slippage.
+    """Below the slippage `limitPercent`, no sandwich on the route is profitable; null if none is at any slippage.
 
-    `gasPercent` is the gas of its two transactions in percent of the order's worth, null if unknown; `gainPercent` is
-    how many percent of what the order loses it gains at most.
+    `gasPercent` is the gas of its two transactions in percent of the order's value, null if unknown; `gainPercent` is
+    its largest gain, in percent of the order's loss.
     """
 
     limitPercent: float | None
@@ -781,14 +782,14 @@ class SandwichBoundJson(TypedDict):
 
 
 class SlippagePartsJson(TypedDict):
-    """What the advised slippage rests on; null is unknown."""
+    """The basis of the advised slippage; null is unknown."""
 
     movement: MovementJson | None
     sandwich: SandwichBoundJson
 
 
 class AdvisedSlippageJson(TypedDict):
-    """The advised slippage in percent, with its reasons in words. Nothing applies it."""
+    """The advised slippage in percent, with its reasons in words. It is never applied automatically."""
 
     slippagePercent: float
     reasons: list[str]

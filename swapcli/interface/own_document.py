@@ -1,4 +1,4 @@
-"""Leave empty fields out of swapcli's own documents, which are all but those with fields of the published interface."""
+"""Omit empty fields from swapcli's own documents, which are all documents without fields of the published interface."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ P = ParamSpec("P")
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 _NAMES: Final = frozenset({"name", "symbol"})
-"""Fields that stay if they are "": a contract may give its token no name."""
+"""Fields that are kept even if empty: a contract may give its token an empty name."""
 
 
 def own_document(render: Callable[P, D]) -> Callable[P, D]:
-    """Decorate a function that returns a document of swapcli's own: no object of it has an empty field.
+    """Decorate a function that returns one of swapcli's own documents, so that no object in it has an empty field.
 
     Example: `@own_document` before `def document(self) -> PricesJson`.
     """
@@ -28,9 +28,9 @@ def own_document(render: Callable[P, D]) -> Callable[P, D]:
 
 
 def without_empty_fields(document: D) -> D:
-    """Return a JSON value whose objects lack the fields that are null, "", [] or {}, except names.
+    """Return a JSON value without its objects' fields that are null, "", [] or {}, except names.
 
-    Entries of lists stay.
+    List entries stay.
     """
     return cast("D", _shorten(document))
 

@@ -1,4 +1,4 @@
-"""Types of the documents of `swapcli plan`: a plan, which is also its file, and the payload of one of its parts."""
+"""Types of the documents of `swapcli plan`: a plan, which is also its file, and the payload of a part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from swapcli.interface.json_types import StateJson, SwapTokenJson, WarningJson
 
 
 class ForecastJson(TypedDict):
-    """What an order is expected to pay and to cost, in base units of the output token.
+    """An order's expected output and cost, in base units of the output token.
 
     `cost` is measured against the fair price at the time of each part: `impact`, with the pools' fees, and `gas`. `low`
     and `high` are its 90% band. `risk` is the standard deviation of the output from price moves, absent if unknown.
@@ -32,7 +32,7 @@ class ExtremesJson(TypedDict):
 
 
 class RefillPointJson(TypedDict):
-    """The mean share of a displacement that was gone `afterS` seconds after a swap, with its 90% range."""
+    """The mean share of a displacement that was gone `afterS` seconds after a swap, with its 90% interval."""
 
     afterS: float
     shareGone: float
@@ -40,7 +40,7 @@ class RefillPointJson(TypedDict):
 
 
 class RefillJson(TypedDict):
-    """How the pools refill after a swap, as measured on `swaps` of them.
+    """How the pools refill after a swap, measured on `swaps` swaps.
 
     The share of a displacement that is left after t seconds is r + (1 - r) * 2^(-t / `halfLifeS`), where r is
     `residualShare`; absent means that nothing comes back. Ranges are 90% intervals. `medianDisplacement` is the
@@ -58,7 +58,7 @@ class RefillJson(TypedDict):
 
 
 class VolatilityJson(TypedDict):
-    """The standard deviation of the logarithm of the price per square root of a second, with its 90% range.
+    """The standard deviation of the price's logarithm per square root of a second, with its 90% interval.
 
     It was measured on `intervals` of `intervalS` seconds.
     """
@@ -70,12 +70,12 @@ class VolatilityJson(TypedDict):
 
 
 class MeasuredMarketJson(TypedDict):
-    """The pools of an order's route, as measured on the last blocks.
+    """The pools of an order's route, as measured on recent blocks.
 
-    `origin` says where their prices come from: nodeEvents, storedBlocks or none. `refillUnknown` and
-    `volatilityUnknown` say why the two are absent. `moves` counts changes of the price between `firstTime` and
-    `lastTime` (Unix), and `measuredShare` is the part of the order whose pools are known. `requests` went to the node.
-    `problem` is what ended the search early.
+    `origin` is the source of their prices: nodeEvents, storedBlocks or none. `refillUnknown` and `volatilityUnknown`
+    say why the two are absent. `moves` counts price changes between `firstTime` and `lastTime` (Unix), and
+    `measuredShare` is the part of the order whose pools are known. `requests` counts requests to the node. `problem`
+    says what ended the search early.
     """
 
     origin: str
@@ -103,7 +103,7 @@ class PriceBandJson(TypedDict):
 
 
 class PartPayloadJson(TypedDict):
-    """The payload that was built for a part: its recipient, the JSON of `calldata`, and the same as a Safe's batch."""
+    """The payload built for a part: its recipient, the JSON of `calldata`, and the same as a Safe batch."""
 
     recipient: str
     document: NotRequired[dict[str, Any]]
@@ -111,10 +111,11 @@ class PartPayloadJson(TypedDict):
 
 
 class PlanPartJson(TypedDict):
-    """A part of a plan: from `time` (Unix seconds) it may be built. Amounts are in base units, impacts in percent.
+    """A part of a plan. It may be built from `time` (Unix seconds) onwards. Amounts are in base units, impacts in
+    percent.
 
-    `outputAmount` is the exact output on the planned state. `builtAt`, `payloadEndsAt` and `payload` are those of a
-    built part; a part is done when `plan --done` said so, at `doneAt`.
+    `outputAmount` is the exact output on the planned state. `builtAt`, `payloadEndsAt` and `payload` exist once the
+    part is built; `plan --done` marks it as done, at `doneAt`.
     """
 
     part: int
@@ -130,7 +131,7 @@ class PlanPartJson(TypedDict):
 
 
 class FrontierPointJson(TypedDict):
-    """The cheapest plan at one weight of risk: its expected cost and the deviation of its output, in base units."""
+    """The cheapest plan for one weight of risk: its expected cost and the deviation of its output, in base units."""
 
     risk: float
     parts: int
@@ -140,11 +141,12 @@ class FrontierPointJson(TypedDict):
 
 
 class CowTwapJson(TypedDict):
-    """The parameters of the same order as a TWAP order of CoW Protocol, to enter in its own app.
+    """The parameters of the same order as a CoW Protocol TWAP order, to enter in CoW's app.
 
     They are the fields of the struct TWAPOrder.Data of the contract `handler`, with the wrapped native token.
     `minPartLimit` is the least output of each part, `t0` the start in Unix seconds, `t` the seconds between parts; a
-    `span` of 0 lets a part wait until the next one. `unsold` is what equal parts leave of the order, in base units.
+    `span` of 0 lets a part wait until the next one. `unsold` is the rest of the order that equal parts leave, in base
+    units.
     """
 
     handler: str
@@ -167,7 +169,7 @@ class PlanJson(TypedDict):
     `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. `fairPrice` is
     the mid price in whole tokens. `extremes` are absent if the refill was measured. `frontier` is empty if the refill
     or the volatility is unknown. `cowTwap` is absent on networks without that contract. `digest` is the SHA-256 hash of
-    the rest of the document, by which a changed file is noticed.
+    the rest of the document, which reveals a changed file.
     """
 
     planVersion: int
@@ -198,7 +200,7 @@ class PlanJson(TypedDict):
 
 
 class BuiltPartJson(TypedDict):
-    """The part that a payload is for. `repeated` says that the payload was built before, and `nextAt` when the next
+    """The part that a payload is for. `repeated` is true if the payload was built before; `nextAt` is when the next
     part may be built, absent for the last one."""
 
     part: int
@@ -210,6 +212,6 @@ class BuiltPartJson(TypedDict):
 
 
 class PlannedFieldsJson(TypedDict):
-    """The field of `swapcli plan --next` beside those of `swapcli calldata`."""
+    """The field of `swapcli plan --next` in addition to those of `swapcli calldata`."""
 
     planPart: BuiltPartJson

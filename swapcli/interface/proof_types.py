@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 
 class ProofStateJson(TypedDict):
-    """The block of the state of the pools, and where the state comes from."""
+    """The block of the pools' state, and the source of the state."""
 
     source: str
     block: str | None
@@ -15,7 +15,7 @@ class ProofStateJson(TypedDict):
 
 
 class ProofOrderJson(TypedDict):
-    """An order, with its tokens by their number in `tokens`."""
+    """An order; its tokens are given by their number in `tokens`."""
 
     tokenIn: int
     tokenOut: int
@@ -34,7 +34,7 @@ class ProofStepJson(TypedDict):
 
 
 class ProofRouteJson(TypedDict):
-    """The route, in the order of execution; `gasUnits` are EVM gas."""
+    """The route, in execution order; `gasUnits` is EVM gas."""
 
     amountIn: str
     amountOut: str
@@ -43,8 +43,8 @@ class ProofRouteJson(TypedDict):
 
 
 class ProofGasJson(TypedDict):
-    """The cost of gas. `unitValue` is the cost of a gas unit, in base units of the output token; `valueSource` is where
-    it comes from, as `gasValueSource` of a quote.
+    """The cost of gas. `unitValue` is the cost of a gas unit, in base units of the output token; `valueSource` is the
+    source of that value, as in a quote's `gasValueSource`.
     """
 
     priceWei: str
@@ -62,8 +62,8 @@ class ProofSkippedPoolJson(TypedDict):
 
 
 class ProofScopeFieldsJson(TypedDict):
-    """The scope of the bounds. `stateHash` is the SHA-256 of the pools; `dust` are the directions (pool, token in,
-    token out) that the bound net of gas does not count.
+    """The scope of the bounds. `stateHash` is the SHA-256 hash of the pools; `dust` are the directions (pool, token in,
+    token out) excluded from the bound net of gas.
     """
 
     pools: int
@@ -76,7 +76,7 @@ class ProofScopeFieldsJson(TypedDict):
 
 
 class ProofTokenJson(TypedDict):
-    """A token of the pools."""
+    """A token that the pools trade."""
 
     address: str
     symbol: str
@@ -84,9 +84,9 @@ class ProofTokenJson(TypedDict):
 
 
 class ProofLeafJson(TypedDict):
-    """The bound of the routes that use some directions and not others, and pass the tokens `before` others. It holds at
+    """The bound for routes that use some directions and not others, and pass the tokens `before` others. It holds at
     `prices` by token, or net of gas at `rates`: token in, token out, rate; no path has a larger product than `product`.
-    A term is pool, token in, token out, amounts of about the best trade, marginal rate and value.
+    A term is pool, token in, token out, approximate amounts of the best trade, marginal rate and value.
     """
 
     used: list[list[int]]
@@ -100,7 +100,7 @@ class ProofLeafJson(TypedDict):
 
 
 class ProofLimitsJson(TypedDict):
-    """The limit of each token's amount: token, amount and reason, in the order of their proofs."""
+    """The limit on each token's amount: token, amount and reason, in the order of their proofs."""
 
     prices: list[str | None]
     terms: list[list[int | str]]
@@ -109,7 +109,7 @@ class ProofLimitsJson(TypedDict):
 
 
 class ProofBoundJson(TypedDict):
-    """A bound on the output of routings; that of kind `afterGas` is less the cost of gas."""
+    """A bound on the output of routings; the bound of kind `afterGas` is net of gas."""
 
     kind: Literal["output", "acyclic", "afterGas"]
     bound: str
@@ -120,12 +120,12 @@ class ProofBoundJson(TypedDict):
 
 
 class ProofDocumentJson(TypedDict):
-    """The proof of a certificate: `--proof` writes it to a file, a service returns it with `proof=true`.
+    """The proof of a certificate: `--proof` writes it to a file, and a service returns it with `proof=true`.
 
     docs/proof.md explains it.
 
-    Pools and tokens are named by their number in `pools` and `tokens`. Amounts, prices and bounds are decimal text,
-    whose value is exact.
+    Pools and tokens are given by their number in `pools` and `tokens`. Amounts, prices and bounds are decimal text with
+    exact values.
     """
 
     format: Literal["swapcli-proof"]

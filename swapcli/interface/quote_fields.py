@@ -1,4 +1,4 @@
-"""The figures of a quote as JSON: fields in addition to the Fibrous API's."""
+"""A quote's figures as JSON: fields in addition to the Fibrous API's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. What there is not always is left out: `l1FeeWei`, `poolLimit` ..."""
+    """Render a quote's figures. Fields that do not always exist, such as `l1FeeWei` and `poolLimit`, are omitted."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -92,7 +92,7 @@ def render_router_choice(choice: RouterChoice) -> RouterChoiceJson:
 
 
 def render_book_prices(prices: BookPrices, network: Network) -> BookPricesJson:
-    """Render the best prices of an order book; one that nobody offers is null."""
+    """Render the best prices of an order book; a price that nobody offers is null."""
     bid, ask = (
         whole_tokens(price, prices.decimals).replace(",", "") if price else None for price in (prices.bid, prices.ask)
     )

@@ -1,8 +1,8 @@
-"""The table of quote parameters. Each parameter is one row, and is available wherever its row has a text.
+"""The table of quote parameters. Each parameter is one row; it exists in every place for which its row has a text.
 
-An option of the commands and its setting, the arguments of tools, the parameters of the service with their OpenAPI
-description, and the fields of orders and requests are derived from the table. Only types are written again: for
-programs in `quoting.quote_keywords`, for settings in `quoting.config.settings`.
+Command options and settings, the arguments of tools, the service's parameters with their OpenAPI descriptions, and the
+fields of orders and requests are derived from the table. Only types are repeated: for programs in
+`quoting.quote_keywords`, for settings in `quoting.config.settings`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from swapcli.interface.value_types import (
 ROUTING: Final = "Routing"
 ANSWER: Final = "Quote and payload"
 INTEGRATOR: Final = "Integrator (API v2, needs an API key)"
-"""The panels of the help pages that have quote parameters."""
+"""The panels on help pages that have quote parameters."""
 
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
 _SHARES = tuple(each.value for each in SharePrecision)
@@ -44,21 +44,21 @@ _LIMITED = (_QUOTE, "compare", "depth", _BUILD, _CHECK)
 
 
 class QuoteParameter(NamedTuple):
-    """A parameter of a quote. A face whose text is empty does not exist.
+    """A parameter of a quote. It does not exist in a face whose text is empty.
 
-    `name` is its name in the library, if it `is_keyword` of a quote there, on the command line (`--max-hops`), and
-    among the arguments of tools. `option` is the help of the option, in a `panel` of the help page; one without
-    `metavar` is a flag. With `is_limit`, the commands that quote an order in several ways have it too. `tools` are the
-    tools of agents that take it; `tool` replaces the help there.
+    `name` is its name on the command line (`--max-hops`), among the arguments of tools and, if it `is_keyword`, in the
+    library. `option` is the option's help text, in a `panel` of the help page; an option without `metavar` is a flag.
+    With `is_limit`, commands that quote an order in several ways have it too. `tools` are the agent tools that accept
+    it; `tool` replaces the help text there.
 
-    `setting` explains the setting; `key` is its dotted name in files unless that is `name`, and `example` a value to
-    show where there is no default.
+    `setting` explains the setting; `key` is its dotted name in files if that differs from `name`, and `example` is a
+    value to show if there is no default.
 
-    `query` is the name of its parameter of the service, which `description` explains; there, `served` is the default.
-    `unsent` names what a service cannot be sent, in the error of a remote quote.
+    `query` is the name of the service's parameter, which `description` explains; `served` is its default. If the
+    parameter cannot be sent to a service, `unsent` names it in the error of a remote quote.
 
-    `field` is the field of `Order` or of `QuoteRequest` that takes the value as it is, or nothing if the value needs
-    other code; settings with such a field have it under the same name.
+    `field` is the field of `Order` or of `QuoteRequest` that receives the value unchanged; it is empty if the value
+    needs other code. Settings with such a field have it under the same name.
     """
 
     name: str
@@ -198,10 +198,10 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
 
 PARAMETERS: Final = {each.name: each for each in QUOTE_PARAMETERS}
 SENT: Final = tuple(each for each in QUOTE_PARAMETERS if each.query)
-"""The parameters that orders of the service take besides those of the interface's own kinds."""
+"""The parameters that the service's orders accept besides the published ones."""
 
 
 def tool_arguments(tool: str) -> tuple[str, ...]:
-    """Return the quote parameters that an agent tool takes; those of every quote come first."""
+    """Return the quote parameters that an agent tool accepts, starting with those of every quote."""
     taken = [each for each in QUOTE_PARAMETERS if tool in each.tools]
     return tuple(each.name for each in sorted(taken, key=lambda each: not each.is_limit))

@@ -1,12 +1,11 @@
-"""Requests of the interface, parsed from a query or a body.
+"""Requests of the API, parsed from a query or a body.
 
-What arrives is read in three steps, each in one place: `faces/service/request_io.py` has the bytes of HTTP,
-`EndpointRequest` decodes them to pairs or JSON, and this module knows which parameters a request has and reads each by
-its name. Each body is read once. What a request may ask for on a network, with which key, is decided by the endpoint.
+A request is read in three steps, each in one place: `faces/service/request_io.py` reads the bytes, `EndpointRequest`
+decodes them to pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body is
+read once. The endpoint decides what a request may ask for on a network, and with which key.
 
-Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the interface's name of the
-parameter in `details["field"]`, and its published message where it has any; fee and surplus together are an
-`IntegratorError`.
+Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the parameter's name in the
+API in `details["field"]`, and the published message if there is one; fee and surplus together are an `IntegratorError`.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ from swapcli.interface.timestamps import find_unit
 from swapcli.interface.value_types import ADDRESS, FLAG, TEXTS
 
 LISTED, EXTENDED = PROTOCOL_LISTS = "listed", "extended"
-"""Which protocols a route may use: those of the interface's list, or also others."""
+"""The protocols that a route may use: those in the interface's list, or others as well."""
 MAX_ENTRIES = 256  # a bound against hostile input; chosen
 MAX_ENTRY_CHARACTERS = 80  # a bound against hostile input; chosen
 MAX_DEADLINE_S = 2**63 - 1  # a signed 64-bit integer
@@ -67,7 +66,7 @@ Query = Sequence[tuple[str, str]]
 
 
 class OrderRequest(NamedTuple):
-    """An order as a request states it.
+    """An order, as stated in a request.
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` and `only` are ids or names of protocols as the request spells them. The integrator's address
@@ -102,9 +101,9 @@ class OrderRequest(NamedTuple):
 
 
 class PostedRoute(NamedTuple):
-    """A route that a request sends back, and the terms of the call to build from it, which include a recipient.
+    """A route sent back in a request, and the terms of the call to build from it, which include a recipient.
 
-    `dialect` and `details` as in an order.
+    `dialect` and `details` are as in an order.
     """
 
     result: RouteResult
@@ -116,8 +115,8 @@ class PostedRoute(NamedTuple):
 class DecodeRequest(NamedTuple):
     """A transaction to decode: `calldata` in hex, or on Starknet the `felts` of a call. Addresses are canonical.
 
-    `value` is in base units of the native token, None if unknown. `recipient` is who shall receive the output, by
-    default the sender.
+    `value` is in base units of the native token, None if unknown. `recipient` is the intended recipient, by default the
+    sender.
     """
 
     to: str | None
@@ -131,7 +130,7 @@ class DecodeRequest(NamedTuple):
 class OrderParameters(NamedTuple):
     """The parameters that an endpoint accepts with an order.
 
-    `slippage` None: neither slippage nor recipient; with `needs_terms` both are required.
+    If `slippage` is None, neither slippage nor a recipient is accepted; with `needs_terms`, both are required.
     """
 
     api_version: ApiVersion
@@ -162,7 +161,7 @@ CALLDATA_V2 = BodyParameters(V2_SLIPPAGE, has_dialect=True)
 
 
 class RequestParameters(NamedTuple):
-    """The parameters of a query (strings, or lists for repeated names) or of a body (any JSON values)."""
+    """The parameters in a query (strings, or lists for repeated names) or in a body (any JSON values)."""
 
     values: Mapping[str, object]
     kind: Kind
@@ -221,14 +220,14 @@ class RequestParameters(NamedTuple):
         return flag
 
     def text(self, name: str) -> str | None:
-        """Return a string unchanged; None if it is missing. Raises `InvalidInput` for anything else."""
+        """Return a string unchanged; None if it is missing. Raises `InvalidInput` for other values."""
         value = self.values.get(name)
         if value is not None and not isinstance(value, str):
             raise InvalidInput(f"{name} must be given once", details={"field": name})
         return value
 
     def choice(self, name: str, values: Sequence[str], default: str) -> str:
-        """Return one of `values`, the default if it is missing. Raises `InvalidOption`."""
+        """Return one of `values`, or the default if it is missing. Raises `InvalidOption`."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -237,7 +236,7 @@ class RequestParameters(NamedTuple):
         return value
 
     def quote_value(self, parameter: QuoteParameter) -> Any:
-        """Return the value of a quote parameter, None if it is missing. Raises `InvalidOption`."""
+        """Return the value of a quote parameter; None if it is missing. Raises `InvalidOption`."""
         name, value = parameter.query, self.values.get(parameter.query)
         if value is None or parameter.value_type is FLAG:
             return None if value is None else self.flag(name)
@@ -252,7 +251,8 @@ class RequestParameters(NamedTuple):
             raise InvalidOption(problem, details={"field": name}) from None
 
     def slippage_ppm(self, name: str, accepted: SlippageRange, *, required: bool) -> int:
-        """Return a slippage within the range, the default if it is optional and missing. Raises `InvalidSlippage`."""
+        """Return a slippage within the range, or the default if it is optional and missing. Raises
+        `InvalidSlippage`."""
         if not required and not self.has(name):
             return DEFAULT_SLIPPAGE_PPM
         try:
@@ -280,14 +280,14 @@ class RequestParameters(NamedTuple):
         return value
 
     def bps(self, name: str) -> int:
-        """Return basis points, 0 if missing or empty. Raises `InvalidOption`."""
+        """Return basis points; 0 if missing or empty. Raises `InvalidOption`."""
         value = self.values.get(name) or "0"
         if not isinstance(value, str) or not _BPS.fullmatch(value):
             raise InvalidOption(f"{name} must be a whole number of basis points", details={"field": name})
         return int(value)
 
     def string_list(self, name: str, *, may_repeat: bool = True) -> tuple[str, ...]:
-        """Return the entries of a list: comma-separated, as a JSON array, or by repeated names if `may_repeat`."""
+        """Return the entries of a list: comma-separated, a JSON array, or repeated names if `may_repeat`."""
         value = self.values.get(name)
         if isinstance(value, list) and not (may_repeat or self.is_body):
             raise InvalidInput(f"{name} must be given once", details={"field": name})
@@ -295,17 +295,17 @@ class RequestParameters(NamedTuple):
 
 
 def parse_order(query: Query, network: Network, parameters: OrderParameters) -> OrderRequest:
-    """Parse the order of a query."""
+    """Parse the order in a query."""
     return _read_order(RequestParameters.from_query(query, network.kind), network, parameters)
 
 
 def parse_text(name: str, query: Query, network: Network) -> str | None:
-    """Parse a parameter of a query that an endpoint has besides its order; None if it is missing."""
+    """Parse a parameter that an endpoint's query has besides the order; None if it is missing."""
     return RequestParameters.from_query(query, network.kind).text(name)
 
 
 def parse_protocol_list(query: Query, network: Network) -> str:
-    """Parse which protocols a query is about, one of `PROTOCOL_LISTS`. Raises `InvalidOption`."""
+    """Parse which protocols a query concerns, one of `PROTOCOL_LISTS`. Raises `InvalidOption`."""
     return _read_protocol_list(RequestParameters.from_query(query, network.kind))
 
 
@@ -416,7 +416,8 @@ def _read_recipient(parameters: RequestParameters, accepted: OrderParameters) ->
 
 
 def _read_reverse(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> bool:
-    """Read `reverse`. Raises `InvalidOption` where it is not supported, since ignoring it would quote another order."""
+    """Read `reverse`. Raises `InvalidOption` if it is not supported, since ignoring it would quote a different
+    order."""
     reverse = parameters.flag("reverse")
     if reverse and accepted.api_version is ApiVersion.V2:
         raise InvalidOption("reverse is reserved and not supported", details={"field": "reverse"})

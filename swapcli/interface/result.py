@@ -1,4 +1,4 @@
-"""The result of a public function of the library."""
+"""The result of one of the library's public functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Result(Protocol):
-    """A result for all faces: the command line and tools print its document, the service returns it."""
+    """A result for all faces: the command line and tools print its document, and the service returns it."""
 
     def document(self) -> object:
-        """Return the JSON of the result, of a type in `document_types`, whose schema `swapcli schema` prints."""
+        """Return the result's JSON, whose type is in `document_types` and whose schema `swapcli schema` prints."""

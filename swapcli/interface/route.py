@@ -1,7 +1,7 @@
-"""RouteResult as JSON: rendered and parsed in V1 and V2.
+"""Render and parse `RouteResult` as JSON, in V1 and V2.
 
-Internally, addresses are lower-case and the direction is one of three swap types. In the JSON of V2, the wrapped native
-token stands for the native one, and `routeSwapType` gives the direction. In V1 the native token is the zero address and
+Internally, addresses are lower-case and the direction is one of three swap types. In V2 JSON, the wrapped native token
+represents the native one, and `routeSwapType` gives the direction. In V1 the native token is the zero address and
 `routeSwapType` is always 0, so the addresses give the direction.
 """
 
@@ -48,7 +48,7 @@ def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV
 
 
 def render(result: RouteResult, network: Network, *, unknown_price: int | None = 0) -> dict[str, object]:
-    """Render a result as a dictionary to extend, with `unknown_price` (0 or None) for tokens without a price."""
+    """Render a result as an extensible dictionary, with `unknown_price` (0 or None) for tokens without a price."""
     rendered = render_result(result, network)
     document: dict[str, object] = {**rendered}
     if unknown_price is None and result.input_token.price_usd is None:
@@ -59,7 +59,7 @@ def render(result: RouteResult, network: Network, *, unknown_price: int | None =
 
 
 def render_no_route(message: str) -> RouteNotFoundJson:
-    """Render the failure that takes the place of a route."""
+    """Render the failure that replaces a route."""
     return {"success": False, "errorMessage": message}
 
 
@@ -167,12 +167,12 @@ def _render_integrator(integrator: Integrator | None, display: Callable[[str], s
 
 
 def parse_result(document: object, network: Network, path: str = "") -> RouteResult:
-    """Parse a result; it is V2 if it has `meta`. `path` is the path of the object in its document, for errors.
+    """Parse a result, in V2 if it has `meta`. `path` is the path of the object in its document, for errors.
 
     Checks everything that the object alone determines: types and ranges of fields, sums of shares, connected hops, and
-    the rules on integrators. Time and gas, from which nothing follows, may be missing. The output after the fee is
-    checked but not stored, since it follows from the fee.
-    Raises `InvalidInput` with the field, `NoRoute` for `success: false`.
+    the rules on integrators. Time and gas, on which nothing depends, may be missing. The output after the fee is
+    checked but not stored, since it follows from the fee. Raises `InvalidInput` with the field, `NoRoute` for `success:
+    false`.
     """
     fields = Fields(document, path)
     raise_if_no_route(fields)
@@ -202,9 +202,9 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
 
 
 def parse_posted_result(document: object, network: Network, path: str = "") -> RouteResult:
-    """Parse a route that a client hands back. Raises as `parse_result`, and if its `meta` names another version.
+    """Parse a route sent back by a client. Raises as `parse_result`, and if its `meta` has another version.
 
-    A route without a version may be one of a client that keeps only what it needs.
+    A route without a version may come from a client that keeps only the fields it needs.
     """
     result = parse_result(document, network, path)
     if result.api_version is ApiVersion.V2:
@@ -292,7 +292,7 @@ def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
 
 
 def _parse_best_quotes(fields: Fields) -> tuple[int, ...]:
-    """Parse `bestQuotesByProtocols`. The Fibrous API does not define its elements, so other forms are ignored."""
+    """Parse `bestQuotesByProtocols`. The Fibrous API does not define its elements, so other formats are ignored."""
     quotes = fields.values.get("bestQuotesByProtocols")
     if not isinstance(quotes, list) or len(quotes) > MAX_QUOTES:
         return ()

@@ -1,6 +1,6 @@
-"""A call of the router as JSON: `CalldataRoute` and `SwapParameter`, rendered and parsed.
+"""A router call as JSON: `CalldataRoute` and `SwapParameter`, rendered and parsed.
 
-On Starknet the `extra_data` of a swap is its felts, 32 bytes each.
+On Starknet, the `extra_data` of a swap consists of felts, 32 bytes each.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def render_hex(octets: bytes) -> str:
 def parse_call(fields: Fields, network: Network) -> RouterCall:
     """Parse a call from the fields `route`, `swap_parameters` and `integrator_data` of an object.
 
-    If the route omits its tokens, the input token is the one that no swap buys, the output token the one that none
-    sells. Raises `InvalidInput` with the field.
+    If the route omits its tokens, the input token is the one that no swap buys, and the output token the one that no
+    swap sells. Raises `InvalidInput` with the field.
     """
     swaps = parse_swap_parameters(fields, network)
     return RouterCall(
@@ -101,7 +101,7 @@ def parse_call(fields: Fields, network: Network) -> RouterCall:
 def parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
     """Parse the route of a call. Raises `InvalidInput` with the field."""
     tokens_in, tokens_out = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
-    # Wrapping is one swap of a token for itself.
+    # Wrapping is a single swap of a token for itself.
     is_wrapping = tokens_in == tokens_out and len(tokens_in) == 1
     return RouterRouteParam(
         token_in=_named_or_only(fields, "token_in", tokens_in if is_wrapping else tokens_in - tokens_out, network),
@@ -123,7 +123,7 @@ def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Netw
 
 
 def parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapParam, ...]:
-    """Parse the swaps under `swap_parameters`. A swap without a type has that of `route`, else 2."""
+    """Parse the swaps under `swap_parameters`. A swap without a type has the type of `route`, otherwise 2."""
     route = fields.values.get("route")
     route_type = route.get("swap_type") if isinstance(route, dict) else None
     default = SwapType(route_type) if route_type in (0, 1, 2) else SwapType.TOKEN_TO_TOKEN

@@ -19,7 +19,7 @@ from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_
 if TYPE_CHECKING:
     from swapcli.interface.json_types import RouteSegmentJson, SwapJson
 
-MAX_SWAPS = 64  # pools of a hop: a bound against hostile input; chosen
+MAX_SWAPS = 64  # pools per hop: a bound against hostile input; chosen
 MAX_EXTRA = 16  # fields of `extra_data`: a bound against hostile input; chosen
 
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
@@ -37,7 +37,7 @@ def addresses_in(segments: Sequence[ResultSegment]) -> list[str]:
 
 
 def render_segments(segments: Sequence[ResultSegment], display: Callable[[str], str]) -> list[RouteSegmentJson]:
-    """Render the segments of a route; `display` shows an address."""
+    """Render a route's segments; `display` formats an address."""
     return [_render_segment(segment, display) for segment in segments]
 
 

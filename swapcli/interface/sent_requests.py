@@ -1,4 +1,4 @@
-"""Render requests for a remote service: the inverse of `requests`."""
+"""Render requests to a remote service: the inverse of `requests`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _sent_values(order: OrderRequest) -> Iterator[tuple[QuoteParameter, Any]]:
-    """Yield the quote parameters that an order gives, with their values."""
+    """Yield the quote parameters in an order, with their values."""
     values = dict(order.values)
     for each in SENT:
         if each.field in values:
@@ -76,7 +76,7 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
 def render_execute_body(
     result: RouteResult, terms: SwapTerms, network: Network, document: Mapping[str, object] | None = None
 ) -> ExecuteRequestJson:
-    """Render the body of V1 execute or V2 calldata. `document` is the route as received, if the caller has it."""
+    """Render the body of V1 execute or V2 calldata. `document` is the route as received, if available."""
     route = render_result(result, network) if document is None else document
     request: ExecuteRequestJson = {
         "route": cast("PostedRouteJson", route),

@@ -11,7 +11,7 @@ from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
 
 _PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,40}))?|\.([0-9]{1,40})")
-_DECIMALS = 4  # of a percent, which are parts per million
+_DECIMALS = 4  # decimal places of a percentage, which give parts per million
 
 
 class SlippageRange(NamedTuple):
@@ -40,8 +40,8 @@ SLIPPAGE_RANGE: dict[ApiVersion, SlippageRange] = {ApiVersion.V1: V1_SLIPPAGE, A
 
 
 def parse_slippage_ppm(text: str) -> int:
-    """Parse a percentage ("0.5") into parts per million (5,000), rounded down: 0.30000000000000004, the 0.1 + 0.2 of
-    JavaScript, is 0.3.
+    """Parse a percentage ("0.5") into parts per million (5,000), rounded down: 0.30000000000000004, JavaScript's 0.1 +
+    0.2, is 0.3.
 
     Raises `InvalidSlippage` for anything else. `SlippageRange` checks the range.
     """

@@ -1,4 +1,4 @@
-"""Starknet batches: two or three orders for the same output token, answered with routes or with calls."""
+"""Starknet batches: two or three orders for the same output token, with routes or calls as the response."""
 
 from __future__ import annotations
 

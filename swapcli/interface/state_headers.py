@@ -1,4 +1,4 @@
-"""Response headers with the state behind a quote and its warnings. The bodies stay those of the interface.
+"""Response headers with the state behind a quote and its warnings. Bodies stay as in the published interface.
 
 X-Swap-State: synced;block=23456789;age=12;tag=latest
 X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED
@@ -26,8 +26,8 @@ _WARNING = re.compile(r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,
 
 
 class ReportedState(NamedTuple):
-    """The pool state that a service reports; `age_s` is its age in seconds at the time of the response, `tag` what the
-    service's node called the block."""
+    """The pool state reported by a service; `age_s` is its age in seconds at the time of the response, `tag` the block
+    tag of the service's node."""
 
     provenance: Provenance
     block: int | None = None
@@ -44,7 +44,7 @@ def render_state(state: ReportedState) -> str:
 
 
 def parse_state(text: str | None) -> ReportedState | None:
-    """Parse the value of `X-Swap-State`; return None if it is malformed."""
+    """Parse the value of `X-Swap-State`; None if it is malformed."""
     match = _STATE.fullmatch(text or "")
     if match is None or match[1] not in _KINDS:
         return None

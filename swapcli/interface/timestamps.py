@@ -1,6 +1,6 @@
-"""Timestamps of the interface: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`.
+"""Timestamps in the API: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`.
 
-They are read in every form of RFC 3339, since clients write the times that they read in forms of their own.
+All forms of RFC 3339 are accepted, because clients may reformat the times they read.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 _UNITS_PER_S = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 _LIKELY_S = 10 * 365 * 86_400
-"""How far from now a deadline is at most, so that a number of another unit is recognised: read as seconds, the smallest
-of those numbers are times more than 30,000 years ahead."""
+"""The furthest plausible deadline, used to recognise numbers in other units: read as seconds, even the smallest of
+those are more than 30,000 years ahead."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FORM = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
@@ -25,10 +25,10 @@ def format_iso_utc(unix_ms: int) -> str:
 
 
 def parse_rfc3339(text: str) -> int:
-    """Parse a time of RFC 3339 into Unix milliseconds; further decimals are cut off. Raises `ValueError`.
+    """Parse an RFC 3339 time into Unix milliseconds; further decimals are cut off. Raises `ValueError`.
 
     `T` and `Z` may be lower case, `T` may be a space, and any offset is read: `2026-01-24 22:46:40+01:00`. A leap
-    second is the second after it.
+    second counts as the second after it.
     """
     match = _FORM.fullmatch(text)
     if not match:
@@ -43,7 +43,7 @@ def parse_rfc3339(text: str) -> int:
 def find_unit(number: int, now_s: float) -> tuple[str, int] | None:
     """Return the unit below seconds in which a Unix time near `now_s` was given, and the time in seconds.
 
-    None if the number looks like none of them.
+    None if no such unit fits.
     """
     for unit, per_s in _UNITS_PER_S.items():
         if abs(number // per_s - now_s) <= _LIKELY_S:

@@ -1,8 +1,8 @@
-"""Responses that carry a transaction: a render and a parse function for each.
+"""Responses that contain a transaction: a render and a parse function for each.
 
-Render functions take a `UnsignedTransaction`, and a `RouteResult` where the response contains the route. Parse
-functions return a `ParsedTransaction`, preceded by the `RouteResult` where the response contains the route; they raise
-`NoRoute` when the response says that there is no route, and `InvalidInput` with the field when it is malformed.
+Render functions take an `UnsignedTransaction`, and a `RouteResult` if the response contains the route. Parse functions
+return a `ParsedTransaction`, preceded by the `RouteResult` if the response contains the route; they raise `NoRoute` if
+the response says that there is no route, and `InvalidInput` with the field if it is malformed.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def parse_execute(document: object, network: Network) -> ParsedTransaction:
 def render_calldata_v1(
     result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> CalldataV1Json | StarknetCalldataV1Json:
-    """Render V1 calldata of an order: a short route and its transaction."""
+    """Render V1 calldata for an order: a short route and its transaction."""
     route = render_short(result, network)
     swaps = render_short_swap_parameters(payload.router_call.swaps, network)
     to, value = display_address(payload.to, network.kind), str(payload.value)
@@ -112,7 +112,7 @@ def render_calldata_v1(
 
 
 def parse_calldata_v1(document: object, network: Network) -> RouteAndTransaction:
-    """Parse V1 calldata of an order. The response has no complete call and no gas."""
+    """Parse V1 calldata for an order. The response has no complete call and no gas."""
     fields = _fields(document)
     return parse_short(fields.nested("route"), network), _parse_transaction(fields, network)
 
@@ -120,7 +120,7 @@ def parse_calldata_v1(document: object, network: Network) -> RouteAndTransaction
 def render_network_calldata(
     result: RouteResult, payload: UnsignedTransaction, network: Network
 ) -> HyperevmCalldataJson | StarknetCalldataJson:
-    """Render `GET /{network}/calldata` of an order: a route with its call (hyperevm) or felts (starknet)."""
+    """Render `GET /{network}/calldata` for an order: a route with its call (hyperevm) or felts (starknet)."""
     route = render_v1(result, network)
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
         return {"route": route, "calldata": render_felts(payload.felts)}
@@ -128,12 +128,12 @@ def render_network_calldata(
 
 
 def render_network_no_route(message: str) -> HyperevmNoRouteJson:
-    """Render `GET /{network}/calldata` without a route: the failure takes the place of the route."""
+    """Render `GET /{network}/calldata` without a route: the failure replaces the route."""
     return {"route": render_no_route(message)}
 
 
 def parse_network_calldata(document: object, network: Network) -> RouteAndTransaction:
-    """Parse `GET /{network}/calldata` of an order."""
+    """Parse `GET /{network}/calldata` for an order."""
     fields = _fields(document)
     result = parse_result(fields.required("route"), network, fields.path_of("route"))
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
@@ -189,7 +189,7 @@ def render_dialect_route_and_calldata(
 
 
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
-    """Render V2 calldata: a call, with the integrator's data if there is any, and its router."""
+    """Render V2 calldata: a call, with the integrator's data if any, and its router."""
     call = render_call(payload.router_call, network)
     added = {"router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
     return cast("CalldataV2Json", {**call, **added})
@@ -214,7 +214,7 @@ def render_route_and_calldata(
 
 
 def parse_route_and_calldata(document: object, network: Network) -> RouteAndTransaction:
-    """Parse `routeAndCalldata` of either version."""
+    """Parse `routeAndCalldata` in either version."""
     fields = _fields(document)
     result = parse_result(fields.required("route"), network, fields.path_of("route"))
     return result, ParsedTransaction(

@@ -1,6 +1,7 @@
-"""Types of settings' values: how to parse one from YAML, the environment or a flag, and how to format it.
+"""Types of settings' values: how to parse a value from YAML, the environment or a flag, and how to format it.
 
-A parser takes text or the native YAML type and raises `ValueError` for everything else; it reads what `format` writes.
+A parser takes text or the native YAML type, and raises `ValueError` for anything else; it accepts the output of
+`format`.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ _RESERVED_HEADERS = frozenset(
 class ValueType(NamedTuple, Generic[T]):
     """A type of values. `expected` completes the sentence "expected ..., not ...".
 
-    A misspelling of one of `names`, or of one of `units` behind a number, has a suggestion. `schema` is the JSON schema
-    of a value in the parameters of a service.
+    Misspellings of one of `names`, or of one of `units` after a number, get a suggestion. `schema` is the JSON schema
+    of a value in a service's parameters.
     """
 
     expected: str
@@ -60,7 +61,7 @@ class ValueType(NamedTuple, Generic[T]):
     schema: Mapping[str, object] = MappingProxyType({"type": "string"})
 
     def to_json(self, value: T) -> object:
-        """Return the value as `schema` has it."""
+        """Return the value in the form of `schema`."""
         if isinstance(value, bool | int) and self.schema["type"] != "number":
             return value
         if isinstance(value, tuple):
@@ -68,7 +69,7 @@ class ValueType(NamedTuple, Generic[T]):
         return float(self.format(value)) if self.schema["type"] == "number" else self.format(value)
 
     def suggestions(self, value: object) -> list[str]:
-        """Return the valid values that an invalid `value` is probably a misspelling of."""
+        """Return the valid values of which an invalid `value` is probably a misspelling."""
         from swapcli.core.encoding.closest import closest_names
 
         if not isinstance(value, str):
@@ -80,14 +81,14 @@ class ValueType(NamedTuple, Generic[T]):
 
 
 def whole_number(minimum: int, maximum: int) -> ValueType[int]:
-    """Return the type of whole numbers in a range."""
+    """Return the type of integers within a range."""
     expected = f"a whole number from {minimum} to {maximum}"
     schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
     return ValueType(expected, lambda value: parse_integer(value, minimum, maximum), schema=schema)
 
 
 def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
-    """Return the type of durations in seconds, or with a unit as in 5m, above zero unless zero is allowed."""
+    """Return the type of durations in seconds, or with a unit as in 5m; above zero unless zero is allowed."""
     expected = (
         f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}, or a duration such as 5m"
     )
@@ -96,20 +97,20 @@ def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
 
 
 def whole_seconds(minimum: int, maximum: int) -> ValueType[int]:
-    """Return the type of durations in whole seconds, or with a unit as in 5m, in a range of seconds."""
+    """Return the type of durations in whole seconds, or with a unit as in 5m, within a range."""
     plain = whole_number(minimum, maximum)
     expected = f"a whole number of seconds from {minimum} to {maximum}, or a duration such as 5m"
     return plain._replace(expected=expected, parse=lambda value: plain.parse(_in_seconds(value)), units=UNIT_NAMES)
 
 
 def _in_seconds(value: object) -> object:
-    """Return the seconds of a duration with a unit, and any other value as it is."""
+    """Return the seconds of a duration with a unit, and any other value unchanged."""
     duration_s = parse_duration_s(value.strip()) if isinstance(value, str) else None
     return value if duration_s is None else duration_s
 
 
 def amount(maximum: float) -> ValueType[float]:
-    """Return the type of amounts of money, from zero up."""
+    """Return the type of non-negative amounts of money."""
     return _number(f"a number from 0 to {maximum:g}", lambda number: 0 <= number <= maximum)
 
 
@@ -124,9 +125,9 @@ def _number(expected: str, is_valid: Callable[[float], bool]) -> ValueType[float
 def choice(
     names: Sequence[str], to_value: Callable[[str], Any] = str, is_further: Callable[[str], bool] | None = None
 ) -> ValueType[Any]:
-    """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration.
+    """Return the type of a choice between `names`; `to_value` converts a name, for example to an enumeration member.
 
-    `is_further` says of other names whether packages add them.
+    `is_further` tells whether a package adds another name.
     """
 
     def parse(value: object) -> Any:
@@ -143,18 +144,18 @@ def choice(
 
 
 def _parse_flag(value: object) -> bool:
-    """Parse a boolean, or its name in upper or lower case."""
+    """Parse a boolean, or its name in any case."""
     words = {"true": True, "false": False}
     return parse_boolean(words.get(value.lower(), value) if isinstance(value, str) else value)
 
 
 def _parse_text(value: object) -> str:
-    """Return a text of printable characters without spaces at its ends. A whole number of YAML is one, as in `[9]`."""
+    """Return a text of printable characters without surrounding spaces. A YAML integer counts as text, as in `[9]`."""
     return parse_printable(parse_printable(_unquoted(value)).strip())
 
 
 def _parse_texts(value: object) -> tuple[str, ...]:
-    """Parse a list, a text with commas, or a list of such texts; repetitions count once."""
+    """Parse a list, a comma-separated text, or a list of such texts; repetitions count once."""
     names: list[str] = []
     for item in value if isinstance(value, list | tuple) else [value]:
         text = _unquoted(item)
@@ -165,12 +166,12 @@ def _parse_texts(value: object) -> tuple[str, ...]:
 
 
 def _unquoted(value: object) -> object:
-    """Return a whole number as its digits, as they stood in YAML without quotes; any other value as it is."""
+    """Return an integer as its digits, as written in YAML without quotes; any other value unchanged."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _parse_address_ranges(value: object) -> tuple[str, ...]:
-    """Parse IP addresses and networks, as in 10.0.0.0/8, into their canonical form."""
+    """Parse IP addresses and networks, such as 10.0.0.0/8, into their canonical form."""
     from ipaddress import ip_network
 
     return tuple(dict.fromkeys(str(ip_network(text)) for text in _parse_texts(value)))
@@ -207,7 +208,7 @@ def _format_percentage(ppm: int) -> str:
 
 
 def _parse_gas_price(value: object) -> int:
-    """Parse a number of wei, or a number with its unit, as in "0.01gwei"."""
+    """Parse a number of wei, or a number with its unit, such as "0.01gwei"."""
     match = re.fullmatch(_GAS_PRICE, _number_text(value).lower())
     if match is None:
         raise ValueError
@@ -222,14 +223,15 @@ def _parse_gas_price(value: object) -> int:
 
 
 def _number_text(value: object) -> str:
-    """Return a number from YAML as it was most likely written, and a text without spaces at its ends."""
+    """Return a number from YAML as it was most likely written, and a text without surrounding spaces."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError
     return str(value).strip()
 
 
 def _parse_address(value: object) -> str:
-    """Parse an address on any network, which may name its chain. What uses it checks the chain and the checksum."""
+    """Parse an address on any network, which may name its chain. The code that uses it checks the chain and the
+    checksum."""
     if not isinstance(value, str) or not re.fullmatch(_HEX_ADDRESS, value):
         raise ValueError
     return value
@@ -240,7 +242,7 @@ def _parse_addresses(value: object) -> tuple[str, ...]:
 
 
 def _parse_service_url(value: object) -> str:
-    """Parse the URL of a service. It holds no credentials: those have settings of their own."""
+    """Parse a service's URL. It must not hold credentials, which have separate settings."""
     from swapcli.core.encoding.url import split_url, with_local_scheme
 
     url = with_local_scheme(_parse_text(value))
@@ -251,9 +253,9 @@ def _parse_service_url(value: object) -> str:
 
 
 def _parse_node_url(value: object) -> Secret:
-    """Parse the URL of a node, or the path of its IPC socket.
+    """Parse a node's URL, or the path of its IPC socket.
 
-    Providers put keys into path, query or user name of a URL, so only scheme and host are shown."""
+    Providers put keys into a URL's path, query or user name, so only scheme and host are shown."""
     from swapcli.core.encoding.url import is_ipc_path, origin_of, split_url, with_local_scheme
 
     url = with_local_scheme(_parse_text(value))
@@ -267,12 +269,12 @@ def _parse_node_url(value: object) -> Secret:
 
 
 def _parse_node_urls(value: object) -> tuple[Secret, ...]:
-    """Parse a list of nodes, or a text with commas; repetitions count once."""
+    """Parse a list of nodes, or a comma-separated text; repetitions count once."""
     return tuple(map(_parse_node_url, _parse_texts(value)))
 
 
 def _parse_public_urls(value: object) -> tuple[Secret, ...]:
-    """Parse a list of http addresses of nodes, or a text with commas; repetitions count once."""
+    """Parse a list of nodes' http URLs, or a comma-separated text; repetitions count once."""
     urls = _parse_node_urls(value)
     if not urls or not all(url.reveal().lower().startswith(("http://", "https://")) for url in urls):
         raise ValueError
@@ -280,7 +282,7 @@ def _parse_public_urls(value: object) -> tuple[Secret, ...]:
 
 
 def _parse_redis_url(value: object) -> Secret:
-    """Parse the address of a Redis server; user name and password are not shown."""
+    """Parse a Redis server's URL; user name and password are never shown."""
     from swapcli.core.encoding.redis_url import RedisUrl
 
     url = _parse_text(value)
@@ -288,7 +290,7 @@ def _parse_redis_url(value: object) -> Secret:
 
 
 def _parse_headers(value: object) -> dict[str, Secret]:
-    """Parse a mapping, or a text with one line `Name: value` for each header."""
+    """Parse a mapping, or a text with one line `Name: value` per header."""
     if isinstance(value, str):
         entries = [line.partition(":")[::2] for line in value.splitlines() if line.strip()]
     elif isinstance(value, dict):

@@ -1,11 +1,11 @@
 """Sources of quotes, and the figures, warnings and documents of their results.
 
-`openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
-memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
-`quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined; `proving`
-checks all of that in one run, and reports it;
-`aggregators` has the offers of others to compare with, and `pictures` draw routes. `market` is the public interface of
-it all for programs. `installed_plugins` finds what other packages add: importing this package lets `core` know it.
+`openers` open sources, markets and nodes as the settings in `config` say. `sources` quote on pools from different
+places: in memory, in a store, read from a node, or at a `remote` service. `followers` keep markets in memory at the
+newest block. `quote_results` defines the results, `review` compares payloads with them, and `verification` compares
+mined swaps with them; `proving` runs all these checks and reports on them. `aggregators` requests other services'
+offers to compare with, and `pictures` draws routes. `market` is the public interface for programs. `installed_plugins`
+finds the extensions in other packages: importing this package tells `core` about it.
 """
 
 from swapcli.core.plugins import set_plugin_source

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 UNLIMITED: Final = 2**255
-"""From half of all numbers on, as wallets write allowances without a limit."""
+"""Allowances of at least half the range of a 256-bit integer: wallets write an unlimited allowance this way."""
 
 
 class TokenBalance(NamedTuple):
-    """An account's balance of a token in base units; None if the token does not return it."""
+    """An account's balance of a token in base units; None if the token does not return one."""
 
     token: Token
     amount: int | None
 
     @property
     def balance(self) -> str | None:
-        """The amount in whole tokens, with commas between thousands; None if it is unknown."""
+        """The amount in whole tokens, with commas as thousands separators; None if it is unknown."""
         return None if self.amount is None else whole_tokens(self.amount, self.token.decimals)
 
 
@@ -71,7 +71,7 @@ class Holdings(NamedTuple):
 
 
 class Permit2Allowance(NamedTuple):
-    """What Permit2 allows: `amount` until `expiration_s` (Unix), and `permit2_amount` for Permit2 itself."""
+    """An allowance in Permit2: `amount` until `expiration_s` (Unix). Permit2's own allowance is `permit2_amount`."""
 
     amount: int
     expiration_s: int
@@ -81,7 +81,7 @@ class Permit2Allowance(NamedTuple):
 class Allowance(NamedTuple):
     """The amount of an owner's token that a spender may take after a block, in base units.
 
-    `permit2` is what it may take through Permit2; None if that was not read.
+    `permit2` is the allowance through Permit2; None if it was not read.
     """
 
     network: Network
@@ -94,7 +94,7 @@ class Allowance(NamedTuple):
 
     @staticmethod
     def is_unlimited(amount: int) -> bool:
-        """Return whether an allowance has no limit: at least 2^255, or in Permit2 all 160 bits."""
+        """Return whether an allowance has no limit: at least 2^255, or, in Permit2, all 160 bits."""
         return amount >= UNLIMITED or amount == 2**AMOUNT_BITS - 1
 
     @own_document
@@ -136,7 +136,7 @@ def find_holdings(
 def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token, spender: str | None) -> Allowance:
     """Read the allowance of `spender`, by default of the contract that takes tokens for the network's router.
 
-    Where quotes choose the router, it is the most trusted one. Raises as `Market.allowance`.
+    If quotes choose the router, this is the most trusted one. Raises as `Market.allowance`.
     """
     from swapcli.payload.dialects import router_dialect
 
@@ -161,7 +161,7 @@ def read_holdings(
 ) -> Holdings:
     """Read the balances of an account at the newest block, in a few round trips.
 
-    `checks` compare the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
+    `checks` compares the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
     """
     from swapcli.families.reading.call_encoding import encode_call
     from swapcli.families.reading.calls import ContractCall
@@ -190,7 +190,7 @@ def read_allowance(
 ) -> Allowance:
     """Read an allowance at the newest block, and the allowance in Permit2 if the spender may take tokens through it.
 
-    Raises `UpstreamError`, even for a token that does not answer.
+    Raises `UpstreamError`, also if a token's contract does not respond.
     """
     from swapcli.families.reading.call_encoding import encode_call, read_word, read_words
     from swapcli.families.reading.calls import ContractCall

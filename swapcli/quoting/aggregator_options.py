@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class AggregatorOptions(NamedTuple):
-    """The aggregators to query for a sender, and the number of seconds in which each must respond.
+    """The aggregators to query for a sender, and the seconds within which each must respond.
 
-    `open_simulator` opens what simulates their payloads. It is called after the own quotes, since importing its modules
-    takes as long as these. `left_out` has the reasons why other aggregators are not asked, by name.
+    `open_simulator` opens the simulator of their payloads. It is called after swapcli's own quotes, because importing
+    its modules takes as long as quoting. `left_out` gives, by name, the reasons why other aggregators are not queried.
     """
 
     asked: Sequence[AskedAggregator]
@@ -41,9 +41,9 @@ def choose_aggregator_options(
 ) -> AggregatorOptions:
     """Return the options for querying the aggregators with these names, or `all` of them.
 
-    Without a `sender` they are asked for an address that no one owns. Adapters, keys and the time-out come from the
-    settings; offers are simulated by the node that checks swaps.
-    Raises `InvalidOption` for a name that cannot be asked.
+    Without a `sender`, offers are for an address that no one owns. Adapters, keys and the time-out come from the
+    settings; offers are simulated by the node that checks swaps. Raises `InvalidOption` for an aggregator that cannot
+    be queried.
     """
     from swapcli.quoting.openers.choose_aggregators import choose_aggregators
 

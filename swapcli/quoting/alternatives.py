@@ -42,26 +42,26 @@ class AlternativeKind(StrEnum):
 
 
 REMOTE_KINDS: Final = frozenset({AlternativeKind.SERVICE, AlternativeKind.AGGREGATOR})
-"""The kinds that were computed elsewhere."""
+"""The kinds that are computed elsewhere."""
 
 
 class SimulationOutcome(StrEnum):
-    """What a simulation shows about an alternative's output."""
+    """The result of simulating an alternative."""
 
     PAID = "paid"
-    """Its payload was simulated, and paid."""
+    """Its payload was simulated and succeeded."""
     REPLAYED = "replayed"
-    """Only its pools were replayed here, as those of the split route, whose payload paid."""
+    """Only its pools were replayed here, like those of the split route, whose payload succeeded."""
     FAILED = "failed"
-    """Its payload was simulated, and failed."""
+    """Its payload was simulated and failed."""
     NOT_SIMULATED = "notSimulated"
     """It has no payload that could be simulated."""
 
 
 class AlternativeSimulation(NamedTuple):
-    """The simulation of an alternative on the state after `block`; amounts in base units, None if there was no swap.
+    """The simulation of an alternative on the state after `block`. Amounts are in base units; None without a swap.
 
-    `gas_units` are before refunds. `reason` says why a payload failed or was not simulated; `is_node_error` means that
+    `gas_units` is before refunds. `reason` says why a payload failed or was not simulated; `is_node_error` means that
     the node did not execute it.
     """
 
@@ -76,13 +76,12 @@ class AlternativeSimulation(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """One way to fill the order, with its figures or the error that prevented them.
+    """One way to fill the order, with its figures, or with the error that prevented them.
 
     `name` is the display name of the only protocol or of the aggregator, or the URL of the service; empty for other
-    kinds. Amounts are in base units, None if unknown. `time_s` is how long the answer took, None for the single path,
-    which every split quote finds on its way. `state` is what the quote rests on. `simulation` is None unless
-    aggregators were asked. `package` is the installed package, with its version, that adds the aggregator; empty for
-    all others.
+    kinds. Amounts are in base units, None if unknown. `time_s` is the response time; None for the single path, which
+    every split quote finds on its way. `state` is the state of the quote. `simulation` is None unless aggregators were
+    queried. `package` is the installed package, with its version, that adds the aggregator; empty for all others.
     """
 
     kind: AlternativeKind
@@ -104,7 +103,7 @@ class Alternative(NamedTuple):
 
     @property
     def paid_net_of_gas(self) -> int | None:
-        """The same, less its gas."""
+        """The paid amount less its gas."""
         return self.output_net_of_gas if self._says_only else self._simulated.output_net_of_gas
 
     @property
@@ -134,9 +133,9 @@ class Alternative(NamedTuple):
 class Comparison(NamedTuple):
     """All alternatives for an order, best first: by output after gas, or by output if gas is unknown.
 
-    Alternatives that a simulation has proven come before those that only say what they pay, and these before those
-    whose payload failed. `figures` are those of the split quote, None if it failed. `hosts` are those that were asked
-    beside services, and `sender` is for whom; None if no aggregator was. `quoted` is the split quote, None too.
+    Alternatives proven by a simulation come before those that only state their output; those whose payload failed come
+    last. `figures` are those of the split quote, None if it failed. `hosts` were queried besides services, on behalf of
+    `sender`, which is None if no aggregator was queried. `quoted` is the split quote; None if it failed.
     """
 
     network: Network
@@ -148,7 +147,8 @@ class Comparison(NamedTuple):
     quoted: QuoteResult | None = None
 
     def proof(self) -> Proof:
-        """Return the proof of the certificate of the split route. Raises as `SwapQuote.proof`, and its error."""
+        """Return the proof of the split route's certificate. Raises as `SwapQuote.proof`, and the split route's own
+        error."""
         from swapcli.quoting.proof import prove
 
         if self.quoted is None:
@@ -197,7 +197,7 @@ class Comparison(NamedTuple):
         return GasValueSource.SERVICE if is_known else None
 
     def rows(self) -> tuple[dict[str, Any], ...]:
-        """Return the alternatives as JSON objects without nested values, the best first."""
+        """Return the alternatives as JSON objects without nested values, best first."""
         return tuple(map(self._row, self.alternatives))
 
     def _row(self, each: Alternative) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class Comparison(NamedTuple):
 
     @property
     def split(self) -> Alternative:
-        """The split quote of this process."""
+        """The split quote computed in this process."""
         return next(each for each in self.alternatives if each.kind is AlternativeKind.SPLIT)
 
     @property
@@ -264,7 +264,7 @@ class Comparison(NamedTuple):
 
 
 class AnsweredAlternative(NamedTuple):
-    """An alternative with its source: a quote and its figures, or the offer of an aggregator."""
+    """An alternative with its source: a quote and its figures, or an aggregator's offer."""
 
     alternative: Alternative
     quoted: QuoteResult | None = None

@@ -20,7 +20,7 @@ _FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli hel
 def parse_notation(text: str) -> WrittenAmount:
     """Parse an amount as people write it; the number is not yet checked against the token.
 
-    Raises `InvalidAmount` for other text, with the likely meaning of `1,5` and `1.000,5` in the hint.
+    Raises `InvalidAmount` for other text; for `1,5` and `1.000,5`, the hint gives the likely meaning.
     """
     lowered = text.lower()
     if lowered == "all":
@@ -40,7 +40,7 @@ def is_in_dollars(text: str) -> bool:
 
 
 def scaled_number(number: str) -> tuple[int, int]:
-    """Return a plain decimal as an integer and its power of ten below: "2.50" is (250, 2)."""
+    """Return a plain decimal as an integer and the power of ten to divide it by: "2.50" is (250, 2)."""
     whole, _, fraction = number.partition(".")
     return int(whole + fraction or "0"), len(fraction)
 
@@ -57,7 +57,7 @@ def _in_percent(text: str) -> WrittenAmount:
 
 
 def _read_number(written: str, text: str) -> str:
-    """Return a number with separators and a suffix as a plain decimal. Raises `InvalidAmount` about `text`."""
+    """Return a number with separators and a suffix as a plain decimal. Raises `InvalidAmount`, which quotes `text`."""
     match = _SCALED.fullmatch(written)
     if match is None or not (match["whole"] or match["fraction"]):
         raise InvalidAmount(f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not an amount', hint=_hint(written))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 Amount: TypeAlias = "str | int | Decimal"
-"""Text and Decimal are in whole tokens ("1.5"), an int is in base units (1_500_000)."""
+"""An amount: text and `Decimal` in whole tokens ("1.5"), an `int` in base units (1_500_000)."""
 
 _WHOLE = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
 _MAX_DECIMAL_PLACES = 400
-"""Of a `Decimal` before it is written out; more than any amount of any token has."""
+"""Decimal places of a `Decimal`, checked before it is written out; no token amount has as many."""
 
 
 class ResolvedAmount(NamedTuple):
@@ -52,9 +52,9 @@ def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
 def resolve_amount(
     amount: Amount | WrittenAmount, order: Order, options: QuoteOptions, source: QuoteSource
 ) -> ResolvedAmount:
-    """Return the amount for an order, whose own amount is ignored; `source` has the prices of amounts in dollars.
+    """Return the amount for an order, whose own amount is ignored; `source` prices amounts in dollars.
 
-    Raises `InvalidAmount`, `InvalidOption` for a part of a balance, and as `QuoteSource.quote` for dollars.
+    Raises `InvalidAmount`, `InvalidOption` for a share of a balance, and as `QuoteSource.quote` for dollars.
     """
     token = order.token_out if order.reverse else order.token_in
     if isinstance(amount, str):
@@ -84,7 +84,7 @@ def to_base_units(amount: Amount, token: Token) -> int:
     """Return an amount of `token` in base units.
 
     Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, including for
-    floats: no float equals most decimal fractions, so a float would not be the amount that was written.
+    floats: most decimal fractions have no exact float, so a float may differ from the amount that was written.
     """
     if isinstance(amount, str):
         return parse_amount(amount, token.decimals, token.symbol)

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def _opened_later(open_market: Callable[P, Market]) -> Callable[P, AsyncMarket]:
-    """Return a function with the same parameters whose market opens when it is first awaited."""
+    """Return a function with the same parameters; the market it returns opens when it is first awaited."""
 
     @wraps(open_market)
     def create(*arguments: P.args, **keywords: P.kwargs) -> AsyncMarket:
@@ -88,9 +88,9 @@ class AsyncMarket:
         async with AsyncMarket.live("base", rpc_url="http://127.0.0.1:8545") as market:
             quote = await market.quote("ETH", "USDC", "1.5")
 
-    Each market has a separate thread, which does the work of its calls in turn, so the event loop never waits; use
-    several markets to quote in parallel. It opens when it is first awaited, and raises the errors of opening there. A
-    call that is cancelled before its turn does nothing; one whose turn has come ends in the thread, without effect.
+    Each market has a separate thread, which runs its calls in turn, so the event loop never waits; use several markets
+    to quote in parallel. A market opens, and raises any error of opening, when it is first awaited. A call that is
+    cancelled before its turn does nothing; a call that has started finishes in the thread, and its result is dropped.
     """
 
     def __init__(self, open_market: Callable[[], Market]) -> None:
@@ -160,7 +160,7 @@ class AsyncMarket:
             await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
-        """As `Market.close`, after the calls before it. A market that was never awaited needs no closing."""
+        """As `Market.close`, after earlier calls have finished. A market that was never awaited needs no closing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -185,7 +185,7 @@ class AsyncMarket:
         return self
 
     async def _call(self, action: Callable[[Market], T]) -> T:
-        """Return what `action` returns for the market, in the market's thread."""
+        """Return the result of calling `action` on the market, in the market's thread."""
         if self._is_closed:
             raise closed_market()
         return await asyncio.wrap_future(self._thread.submit(self._run, action))

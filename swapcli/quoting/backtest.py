@@ -34,9 +34,9 @@ QUOTE_FIELDS: Final = (
     "block", "timestamp", "id", "inputToken", "outputToken", "inputAmount", "outputAmount", "outputAfterGas",
     "gasValueSource", "gasUnits", "singlePathOutputAmount", "singlePathAfterGas", "gainBps", "pools", "error",
 )  # fmt: skip
-"""The fields of a row, in their order."""
+"""The fields of a row, in order."""
 WIN_BPS = 0.01
-"""What a route must pay more than the single path to win: less than this is within what searches differ by."""
+"""The least gain over the single path, in basis points, that counts as a win: searches differ by less than this."""
 
 
 class BacktestOrder(NamedTuple):
@@ -51,9 +51,9 @@ class BacktestOrder(NamedTuple):
 class BacktestQuote(NamedTuple):
     """The quote of an order at a past block. Amounts are in base units of the output token.
 
-    `net_of_gas` and `single_net_of_gas` are None where gas has no price; `single_out` is what the best single path
-    pays, None if none takes the order. `pools` counts those of the route. Without a quote, `error` says why.
-    `gas_value_source` is as in `QuoteFigures`.
+    `net_of_gas` and `single_net_of_gas` are None if gas has no price; `single_out` is the output of the best single
+    path, None if no single path can fill the order. `pools` is the number of the route's pools. Without a quote,
+    `error` says why. `gas_value_source` is as in `QuoteFigures`.
     """
 
     block: int
@@ -104,8 +104,8 @@ class BacktestQuote(NamedTuple):
 class OrderSummary(NamedTuple):
     """Statistics of one order's quotes over the blocks.
 
-    `rates` are whole output tokens for one whole input token, `gains` basis points over the best single path, and
-    `win_share` is the part of the comparisons in which the route pays more.
+    `rates` are output tokens per input token, in whole tokens; `gains` are basis points over the best single path; and
+    `win_share` is the share of comparisons in which the route pays more.
     """
 
     order: BacktestOrder
@@ -117,7 +117,7 @@ class OrderSummary(NamedTuple):
 
 
 class BacktestSummary(NamedTuple):
-    """Statistics of all orders' quotes: numbers, gains and the share of wins, as in `OrderSummary`."""
+    """Statistics of all orders' quotes: counts, gains and the share of wins, as in `OrderSummary`."""
 
     orders: tuple[OrderSummary, ...]
     quoted: int
@@ -127,7 +127,7 @@ class BacktestSummary(NamedTuple):
 
 
 class Backtest(NamedTuple):
-    """The quotes of orders at past `blocks`. `quotes` are by block and order, None if a file has them."""
+    """The quotes of orders at past `blocks`. `quotes` are sorted by block, then order; None if they are in a file."""
 
     network: Network
     blocks: Sequence[int]
@@ -180,7 +180,7 @@ class Backtest(NamedTuple):
 
 
 class PastQuotes(NamedTuple):
-    """Quotes `orders` at past blocks of `node`; `known` are the pools that they may use."""
+    """Quotes `orders` at past blocks of `node`; `known` are the pools available to them."""
 
     node: HistoryNode
     known: PoolSource
@@ -188,7 +188,7 @@ class PastQuotes(NamedTuple):
     options: QuoteOptions
 
     def check(self, block: int) -> None:
-        """Raise `InvalidInput` if a block does not exist yet, and the errors of the node."""
+        """Raise `InvalidInput` if a block does not exist yet; node errors are raised as well."""
         self.node.read_past_head(block)
 
     def at(self, block: int) -> list[BacktestQuote]:
@@ -199,7 +199,7 @@ class PastQuotes(NamedTuple):
 def quote_block(
     node: HistoryNode, known: PoolSource, block: int, orders: Sequence[BacktestOrder], options: QuoteOptions
 ) -> list[BacktestQuote]:
-    """Return the quotes of orders at a block, in their order; `known` are the pools that they may use.
+    """Return the quotes of orders at a block, in their order; `known` are the pools available to them.
 
     Raises `UpstreamError` if the node does not have the block or its state, `InvalidInput` for a block that does not
     exist.

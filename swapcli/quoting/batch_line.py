@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class BatchLine(NamedTuple):
-    """The id of an order of a batch, and its `result`: the JSON of its quote or of its failure."""
+    """An order's id in a batch, and its `result`: the JSON of its quote or of its failure."""
 
     id: int | str
     result: Mapping[str, Any]
 
     @classmethod
     def failed(cls, id: int | str, message: str) -> BatchLine:  # noqa: A002 - the name in the JSON
-        """Return the line of an order that failed."""
+        """Return the line for an order that failed."""
         return cls(id, {**render_no_route(message)})
 
     def document(self) -> BatchLineJson:
-        """Return the JSON of a line of `swapcli route --batch`."""
+        """Return the JSON of one line of `swapcli route --batch`."""
         return {"id": self.id, "result": {**self.result}}

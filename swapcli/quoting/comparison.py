@@ -1,8 +1,8 @@
-"""Compare ways to fill one order: all at the same moment, and those computed in this process on one state.
+"""Compare ways to fill one order: all at the same time, and those computed in this process on the same state.
 
-Aggregators are queried only if the user names them. Answers are made comparable: expected outputs, less gas at one
-value, that of the split route's quote. With a node, the payloads of the split route, of services and of aggregators are
-then simulated for one sender on one block, and what they pay ranks them, not what they say.
+Aggregators are queried only if the user names them. Results are made comparable: expected outputs less gas, whose value
+is always that of the split route's quote. With a node, the payloads of the split route, services and aggregators are
+then simulated for one sender at one block, and ranked by their simulated outputs, not their quoted ones.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _HEAD_START_S: Final = 0.1
-"""Aggregators are queried once the split route is found, at most so much later: to import their HTTP client takes half
-as long as to find it, and only one thread of Python runs at a time."""
+"""Aggregators are queried once the split route is found, or after this time: importing their HTTP client takes half as
+long as finding it, and only one Python thread runs at a time."""
 _IMPLAUSIBLE: Final = 2
-"""An unproven output of so many times that of the split route is a mistake, such as wrong decimals."""
+"""An unproven output that exceeds the split route's by this factor is a mistake, such as wrong decimals."""
 
 
 def compare_alternatives(
@@ -57,10 +57,10 @@ def compare_alternatives(
     *,
     lists_local_ways: bool = True,
 ) -> Comparison:
-    """Return the alternatives for filling an order. Services (by URL) and aggregators respond in parallel.
+    """Return the alternatives for filling an order. Services (by URL) and aggregators are queried in parallel.
 
-    The direct quote and those of one protocol stay within the limits of the order; without `lists_local_ways`, the
-    split route is the only one of this process. Raises no error that one alternative meets; it is its `error`.
+    The direct quote and single-protocol quotes respect the order's limits; without `lists_local_ways`, this process
+    computes only the split route. An alternative that fails raises nothing: its `error` has the reason.
     """
     has_split = Event()
     plain = request._replace(certify=False, proof=False)  # only the split route is certified
@@ -180,9 +180,10 @@ def _quote(
 
 
 def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Order) -> AnsweredAlternative:
-    """Return an answer with its gas at the value of the split quote; also in dollars, if an aggregator gave only units.
+    """Return an alternative with its gas valued as in the split quote, also in dollars if an aggregator gave only
+    units.
 
-    Other quotes of this process may have read other pools, and so have other prices; services have their own.
+    Other quotes in this process may have read different pools and so use different prices; services use their own.
     """
     alternative, figures = answer.alternative, answer.figures
     if not isinstance(split.quoted, LocalQuote):
@@ -195,7 +196,7 @@ def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Orde
         return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
     if figures is None:
         return answer
-    if figures.gas_wei is None:  # a service of the Fibrous API's first version gives units
+    if figures.gas_wei is None:  # a service with the Fibrous API's first version gives units
         cost = offer_cost(split.quoted, figures.gas_units) if figures.gas_units else OfferCost(None, None)
     else:
         cost = OfferCost(figures.gas_usd, split.quoted.quote.cost_in_output(figures.gas_wei))
@@ -206,7 +207,7 @@ def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Orde
 def _own_calls(
     source: QuoteSource, split: AnsweredAlternative, terms: SwapTerms, simulator: OfferSimulator
 ) -> tuple[SimulatedCall, ...] | SwapcliError:
-    """Return the payloads of the split route, or why there is none."""
+    """Return the payloads of the split route, or the reason why there are none."""
     if split.quoted is None:
         return ()
     try:
@@ -216,7 +217,7 @@ def _own_calls(
 
 
 def _run_in_thread(function: Callable[[], T]) -> Future[T]:
-    """Run a function in a thread that an interruption need not wait for."""
+    """Run a function in a thread that does not delay an interrupt."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -235,7 +236,7 @@ def _rank(alternative: Alternative, split: Alternative) -> tuple[int, bool, int]
 
 
 def _tier(alternative: Alternative, split: Alternative) -> int:
-    """Return how well what an alternative pays is known: proven, said, said and implausible, refuted, nothing said."""
+    """Return how certain an alternative's output is: proven, stated, stated but implausible, refuted, or not stated."""
     if alternative.amount_out is None:
         return 4
     outcome = alternative.simulation.outcome if alternative.simulation else SimulationOutcome.NOT_SIMULATED

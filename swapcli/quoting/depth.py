@@ -1,6 +1,6 @@
 """Measure the depth of a market: quotes for a ladder of amounts, and the amounts at given levels of price impact.
 
-Every figure is that of a quote for exactly the amount beside it; nothing is interpolated.
+Every figure comes from a quote for exactly the given amount; nothing is interpolated.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.quote_source import QuoteSource
 
 LEVELS: Final = (0.001, 0.005, 0.01, 0.05)
-"""The levels of price impact whose amounts are searched."""
+"""The levels of price impact for which to find the amount."""
 LAST_IMPACT: Final = 0.2
-"""The ladder ends with the first amount that loses more."""
+"""The ladder ends with the first amount whose price impact exceeds this."""
 _START_USD: Final = 10
 MAX_STEPS: Final = 60
-"""Of a ladder: twenty orders of magnitude, for pairs whose price impact is unknown."""
+"""Steps of a ladder: twenty orders of magnitude, for pairs whose price impact is unknown."""
 _DIGITS: Final = 4
-"""Of the amounts of levels: the next larger amount is at most a thousandth more."""
-_SMALLEST: Final = 1_000  # the least number with `_DIGITS` digits
+"""Significant digits of the amounts at levels: the next larger amount is at most 0.1% more."""
+_SMALLEST: Final = 1_000  # the smallest number with `_DIGITS` digits
 _STEPS: Final = 9_000
-"""The smallest number of four digits, and how many there are."""
+"""The smallest four-digit number, and how many four-digit numbers there are."""
 
 
 def measure_depth(
     source: QuoteSource, request: QuoteRequest, terms: SwapTerms, amounts: Sequence[int] = (), start: int = 1
 ) -> Depth:
-    """Quote the order of `request` for each of `amounts`, and search the levels of price impact, all on one state.
+    """Quote the order of `request` for each of `amounts`, and find the levels of price impact, all on one state.
 
     Without `amounts`, the ladder has steps of 1, 2 and 5 from at most `start`, until the impact is above `LAST_IMPACT`
     or there is no route. All amounts are sold, in base units. Raises as `QuoteSource.quote` for the smallest amount.
@@ -67,7 +67,7 @@ def measure_depth(
 
 
 def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
-    """Return the amount at which a ladder starts: that of `_START_USD`, or one whole token without a price in USD."""
+    """Return the first amount of a ladder: `_START_USD` worth, or one whole token if it has no USD price."""
     whole_token: int = 10**order.token_in.decimals
     try:
         return resolve(f"${_START_USD}").amount
@@ -76,7 +76,7 @@ def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
 
 
 def ladder_from(start: int) -> Iterator[int]:
-    """Yield amounts with steps of 1, 2 and 5, from the largest that is not above `start`."""
+    """Yield amounts in steps of 1, 2 and 5, starting with the largest at or below `start`."""
     power = 10 ** (len(str(max(start, 1))) - 1)
     index = sum(factor * power <= start for factor in (2, 5))
     for step in range(index, index + MAX_STEPS):
@@ -86,7 +86,7 @@ def ladder_from(start: int) -> Iterator[int]:
 def find_level(fraction: float, points: Sequence[DepthPoint], probe: Callable[[int], DepthPoint | None]) -> DepthLevel:
     """Find the smallest amount above which the price impact exceeds `fraction`, by bisection of amounts of four digits.
 
-    `points` are known quotes, smallest first; beyond the last one larger amounts are tried.
+    `points` are known quotes, smallest first; beyond the last of them, larger amounts are tried.
     """
     within: DepthPoint | None = None
     beyond: DepthPoint | None = None
@@ -115,7 +115,7 @@ def find_level(fraction: float, points: Sequence[DepthPoint], probe: Callable[[i
 def _search_upwards(
     fraction: float, within: DepthPoint, probe: Callable[[int], DepthPoint | None]
 ) -> tuple[DepthPoint, DepthPoint | None]:
-    """Return the last amount within a fraction, and the first beyond it, None if the liquidity ends before."""
+    """Return the last amount within a fraction, and the first beyond it, or None if the liquidity ends before that."""
     for amount in ladder_from(within.amount_in):
         if amount > within.amount_in:
             point = probe(amount)
@@ -126,19 +126,19 @@ def _search_upwards(
 
 
 def _to_index(amount: int) -> int:
-    """Return the number of an amount among those with at most four digits and then zeros, rounded down."""
+    """Return an amount's index among those with at most four significant digits, rounded down."""
     digits = str(amount)
     return max(len(digits) - _DIGITS, 0) * _STEPS + int(digits[:_DIGITS])
 
 
 def _to_amount(index: int) -> int:
-    """Return the amount with this number."""
+    """Return the amount with this index."""
     zeros = max((index - _SMALLEST) // _STEPS, 0)
     return int(f"{index - zeros * _STEPS}{'0' * zeros}")
 
 
 class _Prober:
-    """Quotes amounts of one order, each once. `error` is why the last amount has no route."""
+    """Quotes amounts of one order, each once. `error` is the reason why the last amount has no route."""
 
     def __init__(self, source: QuoteSource, request: QuoteRequest, terms: SwapTerms) -> None:
         self._source, self._request, self._terms = source, request, terms
@@ -166,14 +166,15 @@ class _Prober:
         return DepthPoint(figures.amount_in, figures.amount_out, self._impact(answer), sold_usd)
 
     def _impact(self, answer: QuoteResult) -> PriceImpact | None:
-        """Return the price impact by the first measure that knew it for the first amount: one for all amounts."""
+        """Return the price impact by the measure that was known for the first amount: the same measure for all
+        amounts."""
         known = measure_impacts(answer)
         if self._basis is None and known:
             self._basis = known[0].basis
         return next((each for each in known if each.basis is self._basis), None)
 
     def _add_figures(self, figures: QuoteFigures) -> None:
-        """Keep the first figures, with the pools that other amounts have omitted."""
+        """Keep the first figures, adding the pools that other amounts omitted."""
         first = self.first_figures or figures
         left_out = [each for each in figures.warnings if each.code is FindingCode.POOL_LEFT_OUT]
         self.first_figures = first._replace(warnings=tuple(dict.fromkeys((*first.warnings, *left_out))))

@@ -1,4 +1,4 @@
-"""The depth of a market for a pair of tokens: how much larger amounts lose."""
+"""The depth of a market for a token pair: how much larger amounts lose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class DepthPoint(NamedTuple):
-    """A quote for one amount, in base units; `impact` is None if it is unknown, and `sold_usd` without a price."""
+    """A quote for one amount, in base units; `impact` is None if it is unknown, and so is `sold_usd` without a
+    price."""
 
     amount_in: int
     amount_out: int
@@ -32,9 +33,9 @@ class DepthPoint(NamedTuple):
 class DepthLevel(NamedTuple):
     """The amount at which the price impact reaches a fraction.
 
-    `within` is a quote whose impact is at most `fraction`, `beyond` one for the next larger amount, whose impact is
-    above it; amounts have four digits. `within` is None if the smallest amount already exceeds the fraction, `beyond`
-    if the liquidity ends before an amount does.
+    `within` is a quote whose impact is at most `fraction`; `beyond` is one for the next larger amount, whose impact is
+    above it. Amounts have four significant digits. `within` is None if the smallest amount already exceeds the
+    fraction, `beyond` if the liquidity ends before an amount does.
     """
 
     fraction: float
@@ -45,8 +46,8 @@ class DepthLevel(NamedTuple):
 class Depth(NamedTuple):
     """Quotes for a ladder of amounts, smallest first, and the amounts at given levels of price impact.
 
-    `figures` are those of the quote for the smallest amount. `has_end` says whether no route exists for the next amount
-    of the ladder. `notes` say what friendly amounts such as "2k" came to.
+    `figures` are from the quote for the smallest amount. `has_end` is true if the next amount of the ladder has no
+    route. `notes` explain how amounts such as "2k" were read.
     """
 
     network: Network

@@ -10,7 +10,7 @@ from swapcli.interface.document_types import DOCUMENTS
 from swapcli.interface.json_schemas import JsonSchema, build_document_schema
 
 NETWORK_FILE: Final = "network"
-"""The name of the schema of network files."""
+"""The name of the JSON schema of network files."""
 
 
 def schema(name: str) -> JsonSchema:

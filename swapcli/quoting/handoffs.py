@@ -1,4 +1,4 @@
-"""Render prepared swaps as documents for other signers: a Safe's batch, and a wallet's request for calls."""
+"""Render prepared swaps as documents for other signers: a Safe batch, and a wallet request."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class _RendersTransactions(Protocol):
-    """A payload that renders its transactions, in the order to send them."""
+    """A payload that can render its transactions, in the order in which to send them."""
 
     def transactions(self) -> list[RenderedTransaction]:
-        """Return the approvals that are needed, and then the swap."""
+        """Return the required approvals, followed by the swap."""
 
 
 class _PreparedToSign(Protocol):
@@ -51,7 +51,7 @@ class _PreparedToSign(Protocol):
 
 
 def safe_batch(prepared: _PreparedToSign) -> SafeBatchJson:
-    """Return the file of Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
+    """Return the file for Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
     transactions = _evm_transactions(prepared, "a Safe's batch")
     token_in, token_out = traded_tokens(prepared.route, prepared.payload, prepared.network)
     texts = BatchTexts(

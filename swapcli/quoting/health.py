@@ -33,11 +33,11 @@ _PRICES: Final = {
     Provenance.MODELLED: "modelled",
     Provenance.SYNTHETIC: "synthetic",
 }
-"""The kinds of prices, in the words that people read."""
+"""The kinds of prices, in words for people."""
 
 
 class Sample(NamedTuple):
-    """An order quoted to check whether quoting works; amounts in base units."""
+    """An order quoted to check that quoting works; amounts are in base units."""
 
     token_in: Token
     token_out: Token
@@ -99,7 +99,7 @@ class Health(NamedTuple):
 
 
 class MarketSize(NamedTuple):
-    """The number of pools, and of tokens that orders can swap."""
+    """The number of pools, and of swappable tokens."""
 
     pools: int
     tokens: int
@@ -110,7 +110,8 @@ def check_market(
 ) -> Health:
     """Return the health of a market: whether it has pools, and `quote` can quote an order for two of its main tokens.
 
-    `market` may be a part of the source, whose size is then `count`. The result has the state of the sample's quote.
+    If `market` is only a part of the source, `count` is the source's size. The result has the state of the sample
+    quote.
     """
     count = count or size_of(market)
     state_source = StateSource.of(market, clock.now_s())
@@ -135,9 +136,9 @@ def check_market(
 
 
 def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], QuoteResult], clock: Clock) -> Health:
-    """Return the health of a market after a quote of its sample order by `quote`, which reads the state again.
+    """Return the health of a market after a quote of its sample order by `quote`, which reads the state anew.
 
-    `known` is the health of the market as it is. If the quote fails, there is no state to report.
+    `known` is the health of the market before that. If the quote fails, there is no state to report.
     """
     sample = known.sample
     if sample is None:
@@ -188,7 +189,7 @@ def _quote_sample(market: MarketState, quote: Callable[[Order], QuoteResult]) ->
 
 
 def _sample_order(market: MarketState) -> Order | None:
-    """Return the order of one whole token between the two tokens that share most pools; None without pools."""
+    """Return an order of one whole token between the two tokens that share the most pools; None without pools."""
     pairs = Counter(pair for pool in market.pools.values() for pair in _pairs(pool.tokens))
     if not pairs:
         return None

@@ -1,7 +1,7 @@
-"""The price impact of a swap: the part of its value that is lost, by every available measure.
+"""The price impact of a swap: the fraction of its value that is lost, by every available measure.
 
-USD prices reveal a pool whose price is off the market. The spot prices of the route's pools need no USD prices, and can
-hardly be manipulated by dust. Neither is certain, so the highest figure counts.
+USD prices reveal a pool whose price is off the market. The spot prices of the route's pools need no USD prices and are
+hard to manipulate with dust. Neither is certain, so the highest figure counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def impact_of(answer: QuoteResult) -> PriceImpact | None:
 
 
 def measure_impacts(answer: QuoteResult) -> tuple[PriceImpact, ...]:
-    """Return the price impact of a quote by each measure that knows it, that of USD prices first."""
+    """Return the price impact of a quote by each available measure, starting with USD prices."""
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     reported = answer.state_source.reported.price_impact
     return _measure(answer.result, answer.result.output_amount, answer.network, pools, reported)
@@ -39,14 +39,14 @@ def highest_impact(
 ) -> PriceImpact | None:
     """Return the highest figure for a route that pays `amount_out`; None if there is no figure.
 
-    `pools` are the route's in the state before the swap, None if only a service knows them; `reported` is the
+    `pools` are the route's pools in the state before the swap, None if only a service knows them; `reported` is the
     service's own figure.
     """
     return _highest(_measure(result, amount_out, network, pools, reported))
 
 
 def _highest(known: Iterable[PriceImpact]) -> PriceImpact | None:
-    # Of equal figures the first counts: amounts in USD mean more to a reader than a percentage.
+    # Of equal figures, the first is used: amounts in USD mean more to a reader than a percentage.
     return max(known, default=None, key=lambda each: round(each.fraction, 2))
 
 
@@ -57,7 +57,7 @@ def _measure(
     if pools is not None:
         try:
             fraction = route_impact(pools, result.route, result.input_amount, amount_out)
-        except Exception as error:  # a pool of a different state than the one that was quoted
+        except Exception as error:  # a pool whose state is not the quoted one
             from swapcli.core.model.skipped_pool import pass_request_errors
 
             pass_request_errors(error)
@@ -75,7 +75,7 @@ def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> Price
         return None
     sold_usd = result.input_amount / 10**token_in.decimals * price_in
     bought_usd = amount_out / 10**token_out.decimals * price_out
-    # Each of the last swaps rounds down by less than a unit, which is not a price impact.
+    # Each of the last swaps rounds down by less than one unit, which is not price impact.
     rounded = sum(len(segment.hops[-1]) for segment in result.segments)
     paid_usd = (amount_out + rounded) / 10**token_out.decimals * price_out
     return PriceImpact(1.0 - paid_usd / sold_usd, ImpactBasis.USD, sold_usd, bought_usd) if sold_usd > 0.0 else None

@@ -1,7 +1,7 @@
 """Find the plugins of installed packages in the metadata of their entry points: docs/plugins.md explains them.
 
-This is the only module that reads that metadata. It is imported when a name is not a built-in one, or for a list of
-names: `importlib.metadata` takes longer to import than a quote takes.
+This is the only module that reads that metadata. It is imported only for a name that is not built in, or for a list of
+names: importing `importlib.metadata` takes longer than a quote.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ _MAX_REASON: Final = 200  # characters of the error of a package; chosen
 class InstalledPlugins:
     """The entry points of the installed packages. `core.plugins.PluginSource` describes the methods.
 
-    The metadata is read once. An entry point that is skipped is warned of once, when its group is looked at or when it
-    is loaded.
+    The metadata is read once. A skipped entry point causes one warning, when its group is listed or when it is loaded.
     """
 
     def __init__(self) -> None:
@@ -47,11 +46,11 @@ class InstalledPlugins:
         self._lock = RLock()
 
     def plugins(self, group: str) -> Mapping[str, Plugin]:
-        """Return the entry points of a group that can be used, by name."""
+        """Return the usable entry points of a group, by name."""
         return {name: plugin for name, (plugin, _) in sorted(self._in_group(group).items())}
 
     def load(self, group: str, name: str, check: Callable[[object], T]) -> T | None:
-        """Return what `check` makes of the object of an entry point, which is loaded and checked once."""
+        """Return the result of `check` for an entry point's object, which is loaded and checked once."""
         with self._lock:
             key = (group, name)
             if key in self._loaded:
@@ -60,7 +59,7 @@ class InstalledPlugins:
             if found is None:
                 return None
             plugin, entry = found
-            self._loaded[key] = None  # a package that looks up its own name while it is imported finds nothing
+            self._loaded[key] = None  # a package cannot look up its own name during its import
             try:
                 value = self._loaded[key] = check(entry.load())
             except (Exception, SystemExit) as error:
@@ -70,7 +69,7 @@ class InstalledPlugins:
             return value
 
     def reason(self, group: str, name: str) -> str | None:
-        """Return why the entry points of this name were skipped."""
+        """Return why the entry points with this name were skipped."""
         self._in_group(group)
         return self._reasons.get((group, name))
 
@@ -81,7 +80,7 @@ class InstalledPlugins:
             return self._usable[group]
 
     def _choose(self, group: str) -> dict[str, tuple[Plugin, metadata.EntryPoint]]:
-        """Return the entry points of a group whose name is free and theirs alone; warn of all others."""
+        """Return a group's entry points whose names are free and unique; warn about all others."""
         if self._entries is None:
             self._entries = {each: [] for each in PLUGIN_GROUPS}
             for found in _installed():
@@ -121,7 +120,7 @@ _NOUNS: Final = {
 
 
 def _built_in_names(group: str) -> frozenset[str]:
-    """Return the names that no package can add to a group: swapcli's own, and words with a meaning."""
+    """Return the names that packages cannot add to a group: swapcli's own, and reserved words."""
     if group == DIALECT_GROUP:
         return frozenset((*DIALECTS, AUTO))
     if group == NETWORK_GROUP:
@@ -143,7 +142,7 @@ def _installed() -> Iterator[tuple[Plugin, metadata.EntryPoint]]:
     for package in metadata.distributions():
         try:
             text = package.read_text(_FILE)
-            if text is None or "swapcli." not in text:  # before more is read: few packages extend swapcli
+            if text is None or "swapcli." not in text:  # checked before reading more: few packages extend swapcli
                 continue
             name, version = package.metadata["Name"], package.version
             found = [each for each in package.entry_points if each.group in PLUGIN_GROUPS]
@@ -159,14 +158,14 @@ def _installed() -> Iterator[tuple[Plugin, metadata.EntryPoint]]:
 
 
 def _described(error: BaseException) -> str:
-    """Return an error in one line: its message, behind the name of its class unless swapcli raised it."""
+    """Return an error on one line: its message, preceded by its class name unless swapcli raised it."""
     text = single_line(error.message if isinstance(error, SwapcliError) else str(error))
     name = "" if isinstance(error, SwapcliError) else type(error).__name__
     return truncate(": ".join(filter(None, (name, text))), _MAX_REASON)
 
 
 def _warn(sentence: str) -> None:
-    """Warn as the program has set it, by default through the logger `swapcli`."""
+    """Warn in the way the program has chosen, by default through the logger `swapcli`."""
     warn = plugin_warn()
     if warn is None:
         import logging

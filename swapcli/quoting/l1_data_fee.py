@@ -14,24 +14,24 @@ from swapcli.payload.payloads import build_transaction
 from swapcli.quoting.quote_results import LocalQuote
 
 _PLACEHOLDER_ADDRESS: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
-"""A random address in place of an unknown one: it compresses as badly as any real address."""
+"""A random address that stands for an unknown one: it compresses as badly as any real address."""
 _PLACEHOLDER_NONCE: Final = 1_000
 """Only its size matters: two bytes, as for most accounts that trade."""
 
 
 def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransaction | None = None) -> LocalQuote:
-    """Return a quote with the L1 fee for the data of its swap, in the quote and in its result.
+    """Add the L1 fee for the swap's data to a quote and to its result.
 
-    The fee depends on the size of the transaction, which is that of `payload`. Without one, for example before the
-    recipient is known, the size is that of a payload with a placeholder recipient and the default slippage; it differs
-    by a few bytes. The nonce has a usual length. The fee of an approval is not included, and routing does not take the
-    fee into account. If the route cannot be encoded, return the quote unchanged.
+    The fee depends on the size of the transaction, taken from `payload`. Without one, for example before the recipient
+    is known, the size is that of a payload with a placeholder recipient and the default slippage; it differs by a few
+    bytes. The nonce has a usual length. The fee of an approval is not included, and routing does not take the fee into
+    account. If the route cannot be encoded, return the quote unchanged.
     """
     quote = answer.quote
     built = payload or placeholder_payload(answer)
     if built is None:
         return answer
-    # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the current price.
+    # As in wallets: a gas limit with a margin of a quarter, and a fee cap of twice the current price.
     gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
     swap = Transaction(built.to, built.calldata, built.value)
     fee_wei = compute_l1_fee_wei(encode_unsigned(swap, answer.network.chain_id, _PLACEHOLDER_NONCE, gas), params)
@@ -40,10 +40,10 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
 
 
 def with_l1_gas(answer: LocalQuote, gas_units: int) -> LocalQuote:
-    """Return a quote with the gas that its network adds for the data of its swap, in the quote and in its result.
+    """Add the gas that its network charges for the swap's data to a quote and to its result.
 
-    The single path that it is compared with is charged as much, since its data is not priced. Routing does not take
-    the gas into account.
+    The single path that it is compared with is charged the same gas, because its data is not priced. Routing does not
+    take the gas into account.
     """
     quote, single = answer.quote, answer.quote.best_single_path_gas_units
     charged = quote._replace(

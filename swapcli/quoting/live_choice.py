@@ -1,8 +1,8 @@
-"""Decide which nodes quotes read and how messages describe them: the only place that defines the order of precedence.
+"""Decide which nodes quotes read and how messages describe them. The order of precedence is defined only here.
 
-`--offline` excludes all nodes. Otherwise comes the node of the option `--rpc-url`; then the setting `live`, which may
-exclude the others (`never`); then the nodes of the settings, that of `ETH_RPC_URL` for the network whose node it is,
-and at last the public nodes that the catalogue has of the network.
+`--offline` excludes all nodes. Otherwise the node of the option `--rpc-url` comes first. The setting `live` may exclude
+all others (`never`). Then come the nodes in the settings, the node of `ETH_RPC_URL` if it belongs to the network, and
+finally the network's public nodes in the catalogue.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from swapcli.quoting.price_policy import PriceRequest
 from swapcli.state.environment import variable
 
 ETH_RPC_URL: Final = "ETH_RPC_URL"
-"""The variable with which foundry's tools name a node of any network."""
+"""The environment variable in which Foundry's tools expect a node of any network."""
 
 _HOSTS: Final = "hosts"
 _MAX_HOSTS: Final = 100  # that are remembered
 
 
 class NodeOrigin(Enum):
-    """Who has named a node."""
+    """The source that names a node."""
 
     OPTION = auto()
     SETTINGS = auto()
@@ -39,10 +39,10 @@ class NodeOrigin(Enum):
 
 
 class NodeChoice(NamedTuple):
-    """Nodes of one network in the order to try them, and the headers of requests to them.
+    """Nodes of one network in the order in which to try them, and the headers of requests to them.
 
-    Those of the `origin` `VARIABLE` may belong to a different network. If its value is not the URL of a node, there are
-    no `urls`: other tools read the variable as well, so it is skipped and never stops a command.
+    Nodes whose `origin` is `VARIABLE` may belong to a different network. If the variable's value is not a node URL,
+    there are no `urls`: other tools use the variable as well, so it is skipped and never stops a command.
     """
 
     origin: NodeOrigin
@@ -70,13 +70,13 @@ class NodeRules(NamedTuple):
 
     @property
     def price_request(self) -> PriceRequest:
-        """How the user requested prices that are not real, for `quoting.price_policy`."""
+        """How the user asked for prices that are not real, for `quoting.price_policy`."""
         if self.excludes_nodes:
             return PriceRequest.OFFLINE
         return PriceRequest.NONE if self.settings.market is None else PriceRequest.MARKET
 
     def why_no_node(self) -> str:
-        """Return the end of a sentence about a missing node."""
+        """Return the end of a sentence that explains why there is no node."""
         if self.is_offline:
             return "--offline is set"
         if self.excludes_nodes:
@@ -92,7 +92,7 @@ class NodeRules(NamedTuple):
         return f"no node is read: {self.why_no_node()}", missing_node_hint(network)
 
     def named_nodes(self, network: Network, *, uses_option: bool = True) -> NodeChoice | None:
-        """Return the nodes that the user has named for a network; None if there are none, or offline."""
+        """Return the nodes that the user has named for a network; None if there are none, or if offline."""
         if self.is_offline:
             return None
         if self.rpc_url is not None and uses_option:
@@ -124,18 +124,18 @@ class NodeRules(NamedTuple):
             yield public
 
     def public_nodes(self, network: Network) -> NodeChoice | None:
-        """Return the public nodes of a network, None if none is known."""
+        """Return a network's public nodes; None if none are known."""
         urls = tuple(node_url(f"{NETWORKS}.{network.name}.rpc_url", node.url) for node in network.public_nodes)
         return NodeChoice(NodeOrigin.CATALOGUE, urls, {}) if urls else None
 
 
 def own_node_hint(network: Network, option: str = "--rpc-url") -> str:
-    """Return how to name a node of a network; `option` takes its URL."""
+    """Return a hint on how to set a node for a network; `option` takes its URL."""
     return f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
 
 
 def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
-    """Return how to name a node of a network, with the address of a public one; `option` takes its URL."""
+    """Return a hint on how to set a node for a network, with the URL of a public one; `option` takes its URL."""
     ways = own_node_hint(network, option)
     return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
 
@@ -146,9 +146,9 @@ def no_known_node(network: Network) -> InvalidOption:
 
 
 class NamedHosts:
-    """The file that records which public hosts were shown to the user, and when: each is shown once a day.
+    """The file that records when each public host was shown to the user: each is shown once a day.
 
-    Where it cannot be written, each run names them.
+    If it cannot be written, every run shows them.
     """
 
     def __init__(self, path: Path, now_s: Callable[[], float]) -> None:

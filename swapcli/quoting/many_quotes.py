@@ -1,6 +1,7 @@
-"""Quote many orders on one market, in this process or with any executor of the standard library.
+"""Quote many orders on one market, in this process or with any standard library executor.
 
-Workers get the market once: orders name it by its hash, and a worker that lacks it gets them again with the market.
+Each worker receives the market once: orders refer to it by its hash, and a worker that lacks it is sent the orders
+again with the market.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _KEPT_MARKETS: Final = 2  # in each worker
 class ManyQuote(NamedTuple):
     """The result of one of many orders: its quote, or the error that `Market.quote` would raise.
 
-    `id` is that of the order, or its number from 0.
+    `id` is the order's own, or its number, counted from 0.
     """
 
     id: object
@@ -51,7 +52,7 @@ class ManyQuote(NamedTuple):
 
 
 class PreparedOrder(NamedTuple):
-    """An order that can be quoted, with the terms of its quote; or the error that it has already met."""
+    """An order that can be quoted, with the terms of its quote; or the error that it has already caused."""
 
     id: object
     request: QuoteRequest | None
@@ -60,7 +61,8 @@ class PreparedOrder(NamedTuple):
 
 
 def read_order(order: object) -> tuple[Any, Any, Any]:
-    """Return the tokens and the amount of an order as `Market.quote_many` takes it. Raises `InvalidInput`."""
+    """Return the tokens and the amount of an order in the form that `Market.quote_many` takes. Raises
+    `InvalidInput`."""
     if not isinstance(order, Mapping):
         parts = list(order) if _is_sequence(order) else None
         if parts is None:
@@ -82,7 +84,7 @@ def read_order(order: object) -> tuple[Any, Any, Any]:
 
 
 def is_answered(order_id: object, answered: Container[object]) -> bool:
-    """Return whether an id is among those with a result. Raises `InvalidInput` for an id that is not hashable."""
+    """Return whether an id already has a result. Raises `InvalidInput` for an id that is not hashable."""
     try:
         return order_id in answered
     except TypeError:
@@ -90,12 +92,12 @@ def is_answered(order_id: object, answered: Container[object]) -> bool:
 
 
 def _is_sequence(order: object) -> TypeGuard[Iterable[Any]]:
-    """Return whether an object has parts in order, as tuples, lists and arrays have; text and sets do not."""
+    """Return whether an object is an ordered sequence, such as a tuple, list or array; text and sets are not."""
     return hasattr(order, "__getitem__") and hasattr(order, "__iter__") and not isinstance(order, str | bytes)
 
 
 class _SentQuote(NamedTuple):
-    """A `LocalQuote` without what its market knows, and its figures."""
+    """A `LocalQuote` without the data that its market has, and its figures."""
 
     order: Order
     result: RouteResult
@@ -108,20 +110,20 @@ class _SentQuote(NamedTuple):
 
 
 class _Bug(NamedTuple):
-    """An error that is none of ours: it ends the whole call, and is no reason to ask another worker."""
+    """An unexpected error: it ends the whole call, and no other worker is tried."""
 
     traceback: str
 
 
 _Answer: TypeAlias = _SentQuote | SwapcliError | _Bug
 _Sent: TypeAlias = tuple[QuoteRequest, SwapTerms] | SwapcliError
-"""An order, or the error that it has already met."""
+"""An order, or the error that it has already caused."""
 
 
 def quote_in_executor(
     source: InMemorySource, market: PreparesSwaps, orders: Iterable[PreparedOrder], executors: Executors
 ) -> Iterator[ManyQuote]:
-    """Yield the answers in order, as those of `market`, whose source is `source`. Raises as `answer_in_order`."""
+    """Yield the results in order, like those of `market`, whose source is `source`. Raises as `answer_in_order`."""
     sent: deque[PreparedOrder] = deque()
 
     def send() -> Iterator[_Sent]:
@@ -138,7 +140,7 @@ def quote_in_executor(
 
 
 class _Workers:
-    """Workers that are sent the market of `source` if they lack it."""
+    """Workers, which are sent the market of `source` if they lack it."""
 
     def __init__(self, source: InMemorySource) -> None:
         self._source = source
@@ -155,7 +157,7 @@ class _Workers:
 
 
 def _finish(order: PreparedOrder, answer: _Answer, source: InMemorySource, market: PreparesSwaps) -> ManyQuote:
-    """Return an answer with what the market knows."""
+    """Complete a result with the data that the market has."""
     if isinstance(answer, _Bug):
         raise RuntimeError(f"an order failed in a worker: {answer.traceback}")
     if not isinstance(answer, _SentQuote):
@@ -177,11 +179,11 @@ def _finish(order: PreparedOrder, answer: _Answer, source: InMemorySource, marke
 
 _sources: dict[str, InMemorySource] = {}
 _lock = Lock()
-"""The markets of this worker by their hash, newest last; threads of one process take turns."""
+"""Guards this worker's markets by hash, newest last; threads of one process take turns."""
 
 
 def _answer_chunk(name: str, market: bytes | None, sent: Sequence[_Sent]) -> list[_Answer] | None:
-    """Answer orders on the market called `name`; None if this worker lacks it and has not been sent it."""
+    """Quote orders on the market called `name`; None if this worker lacks it and was not sent it."""
     with _lock:
         if name not in _sources:
             if market is None:

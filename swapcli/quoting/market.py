@@ -71,7 +71,7 @@ _LOWER_LEVEL = frozenset({
     "plan_order", "quote_and_build", "quote_order",
     "resolve_amount", "source", "watch_order",
 })  # fmt: skip
-"""What the command line uses below a quote."""
+"""The parts below a quote that the command line uses."""
 
 
 class Market:
@@ -83,12 +83,12 @@ class Market:
             print(market.quote("ETH", "USDC", "1.5").amount_out_decimal)
 
     All class methods take `settings`, by dotted key as in the settings file (`{"networks.base.router": "0x..."}`),
-    which override the user's own, and `warn`, which receives warnings as sentences (by default the logger `swapcli`
-    does). Methods may be called from any thread, one at a time; others wait. All errors are `SwapcliError`s.
+    which override the user's own. They also take `warn`, which receives warnings as sentences; the default is the
+    logger `swapcli`. Methods may be called from any thread; they run one at a time. All errors are `SwapcliError`s.
 
-    Equal quotes on equal state are equal. With `reuse_searches=True`, quotes start from those of similar orders before:
-    the same pair within 25 percent of the amount, on later blocks too. Most are about twice as fast, and their amounts
-    may depend on the orders before, by less than 0.01 basis points.
+    The same order on the same state always gives the same quote. With `reuse_searches=True`, quotes start from earlier
+    quotes of similar orders: the same pair with an amount within 25 percent, also at later blocks. Most are about twice
+    as fast, and their amounts may depend on earlier orders by less than 0.01 basis points.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Market:
         self._price_request = nodes.rules.price_request if price_request is PriceRequest.NONE else price_request
         self._nodes, self._routers = nodes, routers
         self._lock = RLock()
-        # Of sources that read nodes, whose module no other market loads.
+        # For sources that read nodes, whose module no other market loads.
         self._joined: JoinedOrders | None = getattr(source, "joined", None)
         self._finalizer = finalize(self, source.close)
 
@@ -120,12 +120,12 @@ class Market:
     ) -> Self:
         """Open the market that the command line uses for `network`, a name or chain id.
 
-        That is the service of the settings if there is one; otherwise the market file, the store or the embedded
-        market, or without all of these the pools that the factories have for the tokens of an order. The pools of an
-        order are read from the node that is set, else from the network's public nodes, unless `offline` or the setting
-        `live` excludes them. If no public node answers, quotes are on stored or modelled state, with the warning
-        `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises `ModelledState`, unless nodes are
-        excluded. `block` is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
+        That is the service in the settings, if any; otherwise the market file, the store or the embedded market; and
+        without any of these, the pools that factories list for the tokens of an order. An order's pools are read from
+        the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
+        excludes them. If no public node responds, quotes use stored or modelled state and carry the warning
+        `LIVE_UNAVAILABLE`. A transaction on modelled prices raises `ModelledState`, unless nodes are excluded. `block`
+        is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
         return cls(*_opener(settings, warn, reuse_searches, block).open(network, offline=offline))
 
@@ -170,7 +170,7 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the store of `swapcli sync`, in `folder` or in the settings' folder.
+        """Open the store of `swapcli sync`, in `folder` or in the folder from the settings.
 
         Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
         """
@@ -191,10 +191,10 @@ class Market:
 
         A recent block is latest, pending, safe or finalized; a past one is named by its number or hash. Quotes at a
         past block have its gas price, build no transaction and are not cached. Blocks older than a few minutes need an
-        archive node. `rpc_url` is an http or https URL; without it, the settings' node or a public one is used. The
-        pools are those of the store, else of the embedded market. Quotes within one block time share a block;
-        `refresh` ends it.
-        Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
+        archive node. `rpc_url` is an http or https URL; without it, the node from the settings or a public one is used.
+        The pools are those of the store, otherwise those of the embedded market. Quotes within one block time share a
+        block; `refresh` makes the next quote read a new one. Raises `ConfigError` for an invalid URL, `InvalidOption`
+        without a node; quotes raise `UpstreamError`.
         """
         return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url))
 
@@ -222,7 +222,7 @@ class Market:
 
     @property
     def settings(self) -> Settings:
-        """The settings that apply to a quote that does not override them."""
+        """The settings of quotes that do not override them."""
         return self._nodes.setup.settings
 
     @property
@@ -233,7 +233,7 @@ class Market:
 
     @property
     def pools(self) -> Mapping[str, Pool]:
-        """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
+        """All known pools by key, with the state they had before any read. Raises `InvalidOption` for a service."""
         with self._lock:
             return self._quotes().known_market().pools
 
@@ -287,15 +287,15 @@ class Market:
         amount_out: Amount | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[Callable[[], SwapQuote]]:
-        """Have an order wait until the end of the context; yield what quotes it once the market is free.
+        """Make an order wait until the end of the context; yield the function that quotes it once the market is free.
 
-        A read of the node for another order includes those that wait, so that concurrent quotes share it.
+        A node read for another order also reads for the orders that wait, so concurrent quotes share it.
         """
         joined = self._joined
         if joined is not None and isinstance(amount, str):
             from swapcli.quoting.amount_notation import is_in_dollars
 
-            # Such an amount needs a quote of its own, which no other order should wait for.
+            # Such an amount needs a separate quote, for which no other order should wait.
             joined = None if is_in_dollars(amount) else joined
 
         def read_request() -> QuoteRequest:
@@ -323,9 +323,10 @@ class Market:
         on_failure: OnFailure | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[SwapQuote]:
-        """Yield a quote at each new block, or every `every_s` seconds, on the newest state: the first one at once.
+        """Yield a quote at each new block, or every `every_s` seconds, always on the newest state; the first one
+        immediately.
 
-        A WebSocket or IPC node of the settings announces blocks; other nodes, services and stores are read once per
+        A WebSocket or IPC node in the settings announces blocks; other nodes, services and stores are read once per
         block time. If an attempt fails after the first quote, `on_failure` receives the error, by default the `warn` of
         the market, and the watch continues. Raises as `quote`, and `InvalidOption` for a market that never changes.
 
@@ -339,7 +340,7 @@ class Market:
     def watch_order(
         self, order: Order, options: QuoteOptions, every_s: float | None, on_failure: OnFailure
     ) -> MarketWatch:
-        """Return the quotes for an order as `watch` yields them."""
+        """Return the quotes for an order, as `watch` yields them."""
         from swapcli.quoting.market_watch import MarketWatch
 
         def quote_newest() -> SwapQuote:
@@ -356,9 +357,10 @@ class Market:
         amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
-        """Return the price impact of `amounts` of `token_in`: `points` with one quote each, and `levels` of impact.
+        """Return the price impact of `amounts` of `token_in`: one quote each in `points`, and impact levels in
+        `levels`.
 
-        Without amounts, a ladder of them starts at about $10. Raises as `quote`.
+        Without amounts, it uses a ladder of amounts that starts at about $10. Raises as `quote`.
         """
         with self._lock:
             return self._quotes().depth(token_in, token_out, amounts, options)
@@ -377,14 +379,14 @@ class Market:
         band: Percentage | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Plan:
-        """Plan the sale of a large order in parts over time; return the parts, with their expected output compared
-        with that of a single swap.
+        """Plan the sale of a large order in parts over time. Return the parts, and compare their expected output with a
+        single swap's.
 
-        `over` is the time within which all is sold, such as "4h", or seconds. `max_impact` bounds the price impact of
-        each part, and `band` how far its price may be from the plan's, in percent. `start` is Unix seconds or a
-        duration from now. The refill of the pools and the volatility are measured on the store's or the node's past
-        blocks. Raises as `quote` for the whole order, `InvalidOption` for terms that no plan can meet,
-        `InvalidDeadline`, and `InvalidAmount` for an order that drains the pools.
+        `over` is the total time, such as "4h", or in seconds. `max_impact` limits the price impact of each part, and
+        `band` how far its price may be from the plan's, both in percent. `start` is in Unix seconds or a duration from
+        now. The recovery of the pools and the volatility are measured on past blocks of the store or the node. Raises
+        as `quote` for the whole order, `InvalidOption` for terms that no plan can meet, `InvalidDeadline`, and
+        `InvalidAmount` for an order that drains the pools.
         """
         from swapcli.quoting.planning.plan_terms import parse_plan_terms
         from swapcli.state.clock import SYSTEM_CLOCK
@@ -405,8 +407,8 @@ class Market:
     def build_part(self, path: str, **terms: Unpack[TransactionKeywords]) -> BuiltPart:
         """Return the payload of the part that is due in a plan file, and record it there.
 
-        It is quoted afresh and built as `prepare` does. Call it again to get the same payload until that expires; after
-        you have executed it, `mark_part_done` goes on to the next part. Raises `PartNotDue`, `PlanEnded`,
+        The part is quoted anew and built as `prepare` does. Further calls return the same payload until it expires.
+        After you have executed it, call `mark_part_done` to go on to the next part. Raises `PartNotDue`, `PlanEnded`,
         `OutsidePriceBand`, `InvalidPlan`, and as `quote` and `prepare`; the file then stays as it was.
         """
         from swapcli.quoting.planning.market_parts import build_market_part
@@ -424,15 +426,15 @@ class Market:
         sender: str | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Comparison:
-        """Return the ways to sell `amount`, the best first: split, single path, direct, and each protocol alone.
+        """Return the ways to sell `amount`, best first: split, single path, direct, and each protocol alone.
 
-        Aggregators are only asked if `aggregators` names them, as `swapcli compare --aggregators` does: "all", or names
+        Aggregators are only queried if `aggregators` names them, as in `swapcli compare --aggregators`: "all", or names
         such as ["lifi", "kyberswap"]. The tokens, the amount and the `sender`, by default an address that nobody owns,
-        are then sent to the `hosts` of the comparison, while this process computes. With a node, their payloads are
-        simulated for the sender, and ranked by what they pay.
+        are sent to the `hosts` of the comparison while this process computes. With a node, their payloads are simulated
+        for the sender and ranked by the simulated outputs.
 
-        Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
-        cannot be asked, or for any aggregator if the market is offline or on a past block.
+        If one way fails, its `error` has the reason; otherwise raises as `quote`, and `InvalidOption` for an aggregator
+        that cannot be queried, or for any aggregator if the market is offline or on a past block.
         """
         with self._lock:
             quotes = self._quotes()
@@ -450,7 +452,7 @@ class Market:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, including `services` by URL. An error of one way is never raised."""
+        """Return the ways to fill an order, including `services` by URL. An error in one way is never raised."""
         with self._lock:
             return self._quotes().compare_order(order, options, services, aggregators)
 
@@ -463,9 +465,9 @@ class Market:
             return self._quotes().pool_list(tokens, limit)
 
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """Return the rows of `swapcli pools --json`, with None for fields that they lack. Raises as `pool_list`.
+        """Return the rows of `swapcli pools --json`, with None for missing fields. Raises as `pool_list`.
 
-        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are.
+        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` accepts them directly.
         """
         return self.pool_list(*tokens, limit=limit).rows()
 
@@ -500,17 +502,18 @@ class Market:
         answered: Container[object] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[ManyQuote]:
-        """Yield the quotes of many orders, in order, each as soon as it is ready; errors are results, too.
+        """Yield the quotes of many orders, in order, each as soon as it is ready. Errors are results, too.
 
         An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
-        in base units, and perhaps an id; an amount as `quote` takes it is called amount. The default id is the order's
-        number from 0. Orders with an id in `answered` are skipped. An item that is not an order gets an error.
+        in base units, and optionally an id; use amount instead of amount_in for an amount as in `quote`. The default id
+        is the order's number, counted from 0. Orders with an id in `answered` are skipped. An item that is not an order
+        gets an error.
 
-        `executor` is any executor of the standard library, or of a Dask client. It quotes on the state of this market,
-        which each worker is sent once. Orders of a crashed worker are retried. If that breaks the executor itself, as
-        with processes, the remaining orders are quoted here. A class or function that makes executors is called for a
-        new one instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory, embedded or
-        from a file: otherwise raises `InvalidOption`.
+        `executor` is any executor from the standard library, or from a Dask client. It quotes on this market's state,
+        which is sent to each worker once. Orders of a crashed worker are retried. If that breaks the executor itself,
+        as with processes, the remaining orders are quoted here. If you pass a class or function that makes executors, a
+        new one is made instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory,
+        embedded or from a file; otherwise raises `InvalidOption`.
 
         Processes that are not forked (on macOS and Windows, and by default since Python 3.14) import the main module
         again. A script that starts them needs a guard:
@@ -526,12 +529,12 @@ class Market:
         return quote_many(self._lock, self._quotes, orders, executor, answered, options)
 
     def verify(self, transaction: str) -> Verification:
-        """Return the swaps of a mined transaction, by its hash, with their quotes on the state just before each.
+        """Return the swaps of a mined transaction, given by its hash, with their quotes on the state just before each.
 
-        `check` of the result raises if a quote differs. `best` is what the best route would have paid at the parent
-        block. A node of the settings or a public one reads the state; blocks older than some minutes need an archive
-        node. Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption` for a service or
-        without a node, and `UpstreamError`.
+        `check` of the result raises if a quote differs. `best` is the output of the best route at the parent block. The
+        state is read from a node in the settings or a public one; blocks older than a few minutes need an archive node.
+        Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption` for a service or without a
+        node, and `UpstreamError`.
         """
         with self._lock:
             return self._history().verify(transaction)
@@ -547,11 +550,11 @@ class Market:
     ) -> RecentVerification:
         """Return the last `count` swaps of each protocol of the network, with their quotes on the state just before.
 
-        They are found by their events in known pools, and in pools that factories name, backwards from the newest
-        block until all are found or the limits are reached: `max_requests` HTTP requests, and a duration. `protocols`
-        are names as in `protocols`; all of the network if None. `on_swap` receives the protocol and each swap as soon
-        as it is verified. Agreements are remembered as those of `verify`. `check` of the result raises if a quote
-        differs, or if no swap is equal. Raises `InvalidOption` for a count out of range, for a service or without a
+        They are found by events of known pools and of pools listed by factories, backwards from the newest block, until
+        all are found or a limit is reached: `max_requests` HTTP requests, or a duration. `protocols` are names as
+        listed by `swapcli protocols`; None means all of the network. `on_swap` receives the protocol and each swap as
+        soon as it is verified. Agreements are remembered, as in `verify`. `check` of the result raises if a quote
+        differs, or if no swap matches. Raises `InvalidOption` for a count out of range, for a service or without a
         node, `UnknownProtocol`, and `UpstreamError` if the node does not return its newest block.
         """
         with self._lock:
@@ -566,9 +569,9 @@ class Market:
     def record(self, transaction: str) -> Recording:
         """Return the swaps of a mined transaction with the state of their pools at the parent block.
 
-        The amounts are those of the events; `document` has the public form that others can replay. Swaps that cannot be
-        replayed are in `skipped`, with the reason. `check` of the result raises if no swap was recorded. Raises as
-        `verify`.
+        The amounts are those of the events; `document` returns the public form, which others can replay. Swaps that
+        cannot be replayed are in `skipped`, with the reason. `check` of the result raises if no swap was recorded.
+        Raises as `verify`.
         """
         with self._lock:
             return self._history().record(transaction)
@@ -581,10 +584,11 @@ class Market:
         protocols: Collection[str] | None = None,
         max_requests: int = 400,
     ) -> Recording:
-        """Return the last `count` swaps of each protocol, or of one `pool`, as `record` does.
+        """Return the last `count` swaps of each protocol, or of one `pool`, in the form that `record` returns.
 
-        A pool is given by its address, or by its id where a contract has many. They are found as by `verify_recent`.
-        Raises as `verify_recent`, and `InvalidInput` for a pool that is not known and names no known factory.
+        A pool is given by its address, or by its id if a contract has many pools. Swaps are found as in
+        `verify_recent`. Raises as `verify_recent`, and `InvalidInput` for an unknown pool that does not name a known
+        factory.
         """
         with self._lock:
             return self._history().record_recent(count, pool=pool, protocols=protocols, max_requests=max_requests)
@@ -592,8 +596,8 @@ class Market:
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """Compare mined transactions, given by hash, with the best routes at their parent blocks.
 
-        A transaction that cannot be compared has the `reason`; `check` of the result raises if that is true of all.
-        With `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
+        If a transaction cannot be compared, its `reason` says why; `check` of the result raises if none can. With
+        `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
         """
         with self._lock:
             return self._history().hindsight(transactions, use_cache=use_cache)
@@ -606,11 +610,11 @@ class Market:
         use_cache: bool = True,
         **options: Unpack[QuoteKeywords],
     ) -> Backtest:
-        """Quote each order at each of some past blocks, such as `range(first, last, 1000)`.
+        """Quote each order at each of several past blocks, such as `range(first, last, 1000)`.
 
         Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
-        Blocks older than some minutes need an archive node. Raises as `quote` and `verify`; an order without a route at
-        a block has the `error` instead.
+        Blocks older than a few minutes need an archive node. Raises as `quote` and `verify`; an order without a route
+        at a block has the `error` instead.
         """
         with self._lock:
             quotes = self._quotes()
@@ -620,7 +624,7 @@ class Market:
 
     @contextmanager
     def past_quotes(self, orders: Sequence[BacktestOrder], *, use_cache: bool) -> Iterator[PastQuotes]:
-        """Yield a source of quotes for past blocks, with the options of the settings. Raises as `backtest`."""
+        """Yield a source of quotes at past blocks, with the options from the settings. Raises as `backtest`."""
         resolved = self._quotes().resolve(False, {})
         with self._history().past_quotes(orders, resolved, use_cache=use_cache) as past:
             yield past
@@ -633,7 +637,7 @@ class Market:
             return resolve_amount(amount, order, options, self.source)
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
-        """Return the quote for an order. Raises as `quote` does."""
+        """Return the quote for an order. Raises as `quote`."""
         with self._lock:
             return self._quotes().quote_order(order, options)
 
@@ -645,21 +649,22 @@ class Market:
             return self._quotes().quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
-        """Return a quote result of this market with its figures for these terms."""
+        """Return a quote result of this market with the figures for these terms."""
         from swapcli.quoting.swap_quote import bind_quote
 
         return bind_quote(answer, terms, self)
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """Return the transactions of a quote of this market in the order to send them: approvals first, the swap last.
+        """Return the transactions of a quote from this market in the order in which to send them: approvals first, the
+        swap last.
 
-        On EVM networks each is what web3.py and viem send: `to`, `data`, `value` and `chainId`, and with `sender` also
-        `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
-        and `value`; with `sender`, the document of `prepare` has the account's nonce, resource bounds and fee. The
-        approvals are those that the sender lacks, or all without a sender. A node of the settings rehearses the swap
-        first, unless the setting `check` is "never".
+        On EVM networks each is in the form that web3.py and viem send: `to`, `data`, `value` and `chainId`, and with
+        `sender` also `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`,
+        `entrypoint`, `calldata` and `value`; with `sender`, the document of `prepare` has the account's nonce, resource
+        bounds and fee. Only approvals that the sender lacks are included; without a sender, all are. A node from the
+        settings rehearses the swap first, unless the setting `check` is "never".
 
-        Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
+        Raises `VerdictBlocks` if a rehearsal has shown the swap to be harmful, `InvalidAddress`, `UnsafeRecipient`,
         `PriceImpactTooHigh`, `UnreadGainTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
         `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
         `UnusualFees` and `UpstreamError`.
@@ -679,15 +684,15 @@ class Market:
         """Return the message whose signature replaces the approval of the router, as `eth_signTypedData_v4` takes it.
 
         Pass the owner's signature of it to `transactions` or `prepare` as `signature`, with the same `deadline` in Unix
-        seconds. It permits the router to take `amount_in` until then: by the token's own permit (EIP-2612), or by
-        Permit2, which the owner has approved once. A node has the owner's nonce. Example:
+        seconds. It allows the router to take `amount_in` until then: by the token's own permit (EIP-2612), or by
+        Permit2, which the owner must have approved once. The owner's nonce is read from a node. Example:
 
             deadline = int(time.time()) + 1200
             message = market.permit(quote, owner=account.address, deadline=deadline)
             signature = account.sign_typed_data(full_message=message).signature.to_0x_hex()
             market.transactions(quote, destination=account.address, deadline=deadline, signature=signature)
 
-        Raises `InvalidOption` if the router or the token takes no permit, if none is needed, or without a node,
+        Raises `InvalidOption` if the router or the token does not accept permits, if none is needed, or without a node,
         `InvalidDeadline`, `InvalidAddress`, `ConfigError` if the router is unknown, and `UpstreamError`.
         """
         with self._lock:
@@ -696,8 +701,8 @@ class Market:
     def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
         """Return the verdict on the transactions of a quote, with its warnings and figures.
 
-        A node of the settings rehearses the swap and a sale of what it bought; `SwapCheck.is_blocked` says that it must
-        not be signed. Raises as `transactions`, but no `VerdictBlocks`.
+        A node from the settings rehearses the swap and then a sale of the bought tokens; if `SwapCheck.is_blocked`, do
+        not sign. Raises as `transactions`, except `VerdictBlocks`.
         """
         with self._lock:
             return self._builder().check(quote, terms)
@@ -706,14 +711,14 @@ class Market:
         """Return the transactions of an earlier route (`SwapQuote.to_dict`) on the current state.
 
         All amounts come from the replay of the route. The default slippage is that of the settings. Raises as
-        `transactions`, and `InvalidInput` for what is not a route, `SlippageExceeded` if its output has fallen by more
+        `transactions`, and `InvalidInput` for an invalid route, `SlippageExceeded` if its output has fallen by more
         than the slippage.
         """
         with self._lock:
             return self._builder().execute(route, terms)
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage that the history of the route's pools suggests; None for wrapping and a service's
+        """Return the slippage suggested by the history of the route's pools; None for wrapping and for a service's
         quote."""
         from swapcli.quoting.slippage_advice import advise_on
 
@@ -723,19 +728,19 @@ class Market:
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedSwap:
-        """Return a quote of this market and its payload after the checks. Raises as `transactions`."""
+        """Return a quote of this market and its payload, after all checks. Raises as `transactions`."""
         with self._lock:
             return self._builder().check_swap(quote, payload, terms, checks)
 
     def check_route(
         self, route: RouteResult, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedRoute:
-        """Return the payload of a route that this market has built after the checks. Raises as `transactions`."""
+        """Return the payload of a route that this market has built, after all checks. Raises as `transactions`."""
         with self._lock:
             return self._builder().check_route(route, payload, terms, checks)
 
     def health(self) -> Health:
-        """Check that the market can quote, on prices that are real or that you requested.
+        """Check that the market can quote, on prices that are real or of the kind that you requested.
 
         An unhealthy market raises nothing.
         """
@@ -753,8 +758,8 @@ class Market:
     def pinned(self) -> Iterator[Self]:
         """Quote on one state inside the `with` block: a live market uses the block of the first quote.
 
-        A block that leaves the chain is replaced all the same. Other markets change only when they are refreshed, a
-        store when it is synced.
+        A block that leaves the chain is replaced even so. Other markets change only when refreshed, and a store when it
+        is synced.
         """
         with self._lock:
             self.source.pin(pinned=True)
@@ -789,7 +794,7 @@ class Market:
         return f"<Market {self.network.name}: {shown}>"
 
     def _quotes(self) -> MarketQuotes:
-        """Return what quotes on the open market. Raises `MarketUnavailable` after `close`."""
+        """Return the object that quotes on the open market. Raises `MarketUnavailable` after `close`."""
         from swapcli.quoting.market_quotes import MarketQuotes
 
         return MarketQuotes(self.source, self._nodes, self._routers, self)
@@ -808,14 +813,14 @@ class Market:
 def _opener(
     settings: Mapping[str, object] | None, warn: Warn, reuse_searches: bool = False, block: int | str | None = None
 ) -> ProgramMarkets:
-    # Importing the settings takes longer than `swapcli` may take.
+    # Importing the settings takes longer than `import swapcli` may take.
     from swapcli.quoting.program_markets import ProgramMarkets
 
     return ProgramMarkets(settings, warn, reuse_searches=reuse_searches, block=block)
 
 
 def closed_market() -> MarketUnavailable:
-    """Return the error of a call after `close`."""
+    """Return the error to raise for a call after `close`."""
     return MarketUnavailable("the market is closed", hint="open it again")
 
 
@@ -830,6 +835,6 @@ def quote(
 ) -> SwapQuote:
     """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
 
-    Opens `Market.open(network)` each time: for several quotes, keep a market. Raises as `Market.quote`.
+    Opens `Market.open(network)` each time: for several quotes, keep a market open. Raises as `Market.quote`.
     """
     return Market.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

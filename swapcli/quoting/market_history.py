@@ -33,14 +33,14 @@ _POOL_ID = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
 class MarketHistory:
-    """Compare the past with quotes on the pools of a market, read from the nodes of its settings."""
+    """Compares the past with quotes on a market's pools, read from the nodes in its settings."""
 
     def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory) -> None:
         self._source, self._nodes, self._routers = source, nodes, routers
 
     def verify(self, transaction: str) -> Verification:
         """Return the swaps of a mined transaction with their quotes. Raises as `Market.verify`."""
-        check_transaction_hash(transaction)  # before a node is looked for, which prints notes
+        check_transaction_hash(transaction)  # checked before looking for a node, which prints notes
         known, network = self._known(), self._source.network
         with closing(self._nodes.require_node(network)) as node:
             node.read_head()  # checks the chain
@@ -61,7 +61,7 @@ class MarketHistory:
         """Return the newest swaps of each protocol with their quotes. Raises as `Market.verify_recent`."""
         from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
 
-        check_recent_count(count)  # before a node is looked for, which prints notes
+        check_recent_count(count)  # checked before looking for a node, which prints notes
         known, network = self._known(), self._source.network
         with closing(self._nodes.require_node(network)) as node:
             found = verify_recent_swaps(
@@ -129,13 +129,13 @@ class MarketHistory:
         return Backtest.of(self._source.network, blocks, orders, quotes)
 
     def _known(self) -> PoolSource:
-        """Return the source, whose pools need not be found by their contracts. Raises `InvalidOption` for a service."""
+        """Return the source if it knows its pools by their contracts. Raises `InvalidOption` for a service."""
         require_pools(self._source)
         return self._source  # type: ignore[return-value]
 
 
 def _pool_key(text: str, network: Network) -> str:
-    """Return the key of a pool: its address, or the id of one whose contract has many. Raises `InvalidAddress`."""
+    """Return a pool's key: its address, or its id if its contract has many pools. Raises `InvalidAddress`."""
     try:
         return parse_address(text, network.kind)
     except InvalidAddress:

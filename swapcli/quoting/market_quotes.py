@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class MarketQuotes:
-    """Quote on an open source; `market` makes the transactions of the quotes."""
+    """Quotes on an open source; `market` builds the transactions of the quotes."""
 
     def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, market: PreparesSwaps) -> None:
         self._source, self._nodes, self._routers, self.market = source, nodes, routers, market
@@ -144,7 +144,7 @@ class MarketQuotes:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, with those of services by URL."""
+        """Return the ways to fill an order, including services by URL."""
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -182,18 +182,18 @@ class MarketQuotes:
         return state_warnings(self._source.state_source, state, self._nodes.setup.settings.route_ttl_s)
 
     def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
-        """Return the quote for a request, for a swap on `terms`. Raises as `QuoteSource.quote`."""
+        """Return the quote for a request, with these `terms` for the swap. Raises as `QuoteSource.quote`."""
         return bind_quote(self._source.quote(request), terms, self.market)
 
     def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:
-        """Return an order of many in base units. Raises `InvalidInput`, and as `quote` for its tokens and amount."""
+        """Return one of many orders in base units. Raises `InvalidInput`, and as `quote` for its tokens and amount."""
         from swapcli.quoting.many_quotes import PreparedOrder, read_order
 
         built = self._build_order(*read_order(order), options)
         return PreparedOrder(order_id, options.build_request(built), options.terms)
 
     def source_in_memory(self) -> InMemorySource:
-        """Return the source, which an executor can be sent. Raises `InvalidOption` for others."""
+        """Return the source in a form that can be sent to an executor. Raises `InvalidOption` for other sources."""
         from swapcli.quoting.sources.in_memory import InMemorySource
 
         if not isinstance(self._source, InMemorySource):
@@ -236,7 +236,7 @@ class MarketQuotes:
         return order._replace(amount=resolve_amount(amount, order, options, self._source).amount)
 
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
-        """Return the options of one quote over the settings. Raises `ConfigError`, `InvalidOption`."""
+        """Return the options of one quote, which override the settings. Raises `ConfigError`, `InvalidOption`."""
         setup = self._nodes.setup
         return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 
@@ -249,7 +249,7 @@ def quote_many(
     answered: Container[object],
     options: QuoteKeywords,
 ) -> Iterator[ManyQuote]:
-    """Yield the quotes of many orders, holding the `lock` of their market for each. Raises as `Market.quote_many`."""
+    """Yield the quotes of many orders, holding their market's `lock` for each. Raises as `Market.quote_many`."""
     from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
 
     quotes = open_quotes()
@@ -276,7 +276,7 @@ def _prepare_orders(
     answered: Container[object],
     options: QuoteKeywords,
 ) -> Iterator[PreparedOrder]:
-    """Yield the orders whose ids are not among those answered."""
+    """Yield the orders whose ids do not have a result yet."""
     from swapcli.quoting.many_quotes import PreparedOrder, is_answered
 
     with lock:

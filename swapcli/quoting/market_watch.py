@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import HeadSource
 
 _SERVICE_S: Final = 5.0
-"""Pause between two requests to a service, whose blocks are unknown here, and which may limit requests."""
+"""Pause between two requests to a service, which may limit requests and whose blocks are unknown here."""
 _PASSING = (UpstreamError, StaleError, NoRoute, PoolError, RateLimited)
 """Errors after which the next attempt may succeed."""
 
 OnFailure = Callable[[SwapcliError], object]
-"""Receives the error of a failed attempt; the next one follows."""
+"""Receives the error of a failed attempt; another attempt follows."""
 
 
 class MarketWatch:
     """Yields the quotes of `quote_newest`, one for each block, or one every `every_s` seconds.
 
-    `interval_s` is the pause between two attempts, at least the time of a block. A WebSocket or IPC node of the
-    settings announces blocks, which ends the pause. Raises `InvalidOption` for a market that never changes.
+    `interval_s` is the pause between two attempts, at least one block time. A WebSocket or IPC node in the settings
+    announces blocks, which ends the pause. Raises `InvalidOption` for a market that never changes.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class MarketWatch:
         self.interval_s = _interval_s(source, nodes, every_s)
 
     def __iter__(self) -> Iterator[SwapQuote]:
-        """Yield quotes, the first one at once. Raises as `Market.quote` until there is one."""
+        """Yield quotes, the first one immediately. Raises as `Market.quote` until there is one."""
         last: SwapQuote | None = None
         has_failed = False
         with ExitStack() as stack:
@@ -76,7 +76,7 @@ class MarketWatch:
                     heads.wait(pause_s, last.state.block)
 
     def _open_heads(self, stack: ExitStack) -> HeadSource | None:
-        """Return what announces blocks until `stack` is closed; None if no node of the settings does."""
+        """Return the source that announces blocks until `stack` is closed; None if no node in the settings does."""
         from swapcli.quoting.sources.live import LiveSource
 
         if not self._every_block or not isinstance(self._source, LiveSource):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.multicall import MulticallReader
     from swapcli.state.rpc.node import Node
 
-_HUBS: Final = 4  # tokens between which pools are looked up: those of most pools; chosen
+_HUBS: Final = 4  # tokens whose pools are looked up: those with the most pools; chosen
 _CONTRACT_KEYS: Final = ("contract", "holder")
 """The keys of quote functions and hook rules whose addresses are contracts."""
 
@@ -48,8 +48,8 @@ class FactOutcome(StrEnum):
 class CheckedFact(NamedTuple):
     """A fact in a definition: its `key`, the fact in words, and the chain's value.
 
-    `address` is the contract that it is about, empty for none. `place` is the file and the line that state it, as in
-    `FILE:LINE`; empty for what comes with the program.
+    `address` is the contract in question, empty for none. `place` is the file and the line of the fact, as in
+    `FILE:LINE`; empty for definitions that come with the program.
     """
 
     key: str
@@ -66,7 +66,7 @@ class CheckedFact(NamedTuple):
 
 
 class NetworkCheck(NamedTuple):
-    """A network's definition compared with the chain, by the node `node`; `block` is None for a wrong chain."""
+    """A comparison of a network's definition with its chain, by the node `node`; `block` is None on a wrong chain."""
 
     network: str
     node: str
@@ -74,7 +74,7 @@ class NetworkCheck(NamedTuple):
     facts: tuple[CheckedFact, ...]
 
     def count(self, outcome: FactOutcome) -> int:
-        """Return the number of facts with an outcome."""
+        """Return the number of facts with this outcome."""
         return sum(each.outcome is outcome for each in self.facts)
 
     @property
@@ -112,8 +112,8 @@ class DefinitionFile(NamedTuple):
 def check_network(
     network: str, *, rpc_url: str | None = None, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkCheck:
-    """Compare the definition of a network with its chain, at the newest block of the node at `rpc_url`, by default the
-    one that quotes read.
+    """Compare the definition of a network with its chain, at the newest block of the node at `rpc_url`; the default is
+    the node that quotes read.
 
     A contradiction raises nothing; `NetworkCheck.check` does. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`
     without a node, `UpstreamError` for one that fails.
@@ -130,8 +130,8 @@ def check_network(
 def require_confirmed(sources: SourceChooser, network: Network, file: DefinitionFile | None) -> NetworkCheck:
     """Return the check of a network that a file adds, with the node on the command line.
 
-    Only what the file says is checked; without a file, all that the program says. Raises `ConfigError` that begins with
-    the file and the line if the chain contradicts it, and as `check_network`.
+    Only the file's facts are checked; without a file, all of the program's. If the chain contradicts one, raises
+    `ConfigError`, which begins with the file and the line, and as `check_network`.
     """
     from swapcli.quoting.network_definition import definition_of
 
@@ -149,7 +149,7 @@ def require_confirmed(sources: SourceChooser, network: Network, file: Definition
 def compare_with_chain(
     sources: SourceChooser, network: Network, content: Mapping[str, Any], file: DefinitionFile | None = None
 ) -> NetworkCheck:
-    """Compare a definition, which `network` was built of, with the chain; `file` says where its facts are written."""
+    """Compare the definition from which `network` was built with its chain; `file` gives the places of its facts."""
     node = sources.nodes.require_quoted_node(network)
     with closing(node):
         try:
@@ -184,7 +184,7 @@ class _Checks:
         yield from self._registries()
 
     def _codes(self) -> Iterator[CheckedFact]:
-        """Yield whether there is code at every address that the definition names."""
+        """Yield, for every address in the definition, whether it has code."""
         from swapcli.state.rpc.code_sizes import read_code_sizes
 
         keys = {address: key for address, key in self._keys.items() if address != ZERO_ADDRESS}
@@ -203,7 +203,7 @@ class _Checks:
             yield CheckedFact(key, f"{shown} is a contract", outcome, found, address)
 
     def _tokens(self) -> Iterator[CheckedFact]:
-        """Yield whether the symbol and the decimals of every listed token are those of its contract."""
+        """Yield, for every listed token, whether its symbol and decimals match its contract."""
         from swapcli.core.networks.token_facts import names_same_token
         from swapcli.families.reading.lockstep_reads import SkippedItem
         from swapcli.state.tokens import load_tokens
@@ -229,7 +229,8 @@ class _Checks:
             yield _fact(f"{key}.symbol", fact, says, is_right=is_right, address=address)
 
     def _factories(self) -> Iterator[CheckedFact]:
-        """Yield what the factories of the definition answer, and whether their pools have the addresses of its hash."""
+        """Yield the responses of the definition's factories, and whether their pools' addresses follow from its
+        hash."""
         from swapcli.state.discovery.pool_discovery import find_factories
 
         found, _ = find_factories(self._network)
@@ -246,7 +247,8 @@ class _Checks:
     def _read_lists(
         self, factories: Sequence[Factory], pools: dict[str, list[PoolRef]], problems: dict[str, str]
     ) -> dict[str, int]:
-        """Return the lengths of the lists that factories keep, and add the first pool of each, or why there is none."""
+        """Return the lengths of the lists that factories keep, and add the first pool of each, or the reason why there
+        is none."""
         from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
         from swapcli.state.discovery.pool_discovery import FactoryPools, read_list_entry, read_pool_lists
 
@@ -263,7 +265,7 @@ class _Checks:
         return {each.factory.address: each.length for each in listings}
 
     def _look_up(self, factories: Sequence[Factory], pools: dict[str, list[PoolRef]], problems: dict[str, str]) -> None:
-        """Add the pools of hub tokens that factories find, or why one finds none."""
+        """Add the pools of hub tokens that factories find, or the reason why one finds none."""
         from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
         from swapcli.state.discovery.pair_lookup import can_be_queried, currencies_of, pair_reads, read_queries
 
@@ -348,7 +350,7 @@ class _Checks:
         return pool_address(only, ref.protocol, *ref.tokens, tier)
 
     def _registries(self) -> Iterator[CheckedFact]:
-        """Yield which routers the registries of the definition name."""
+        """Yield the routers that the definition's registries name."""
         from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
         from swapcli.state.settler_registry import read_registered_router
 
@@ -372,12 +374,12 @@ class _Checks:
 
 
 def addresses_in(content: Mapping[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
-    """Yield the key and the canonical form of every address of a contract that a definition names."""
+    """Yield the key and the canonical form of every contract address in a definition."""
     for key, value in _address_values(content):
         try:
             yield key, parse_address(str(value).rpartition(":")[2], kind)
         except InvalidAddress:
-            continue  # what the parser has accepted is none only where a quoter computes it
+            continue  # the parser accepts another value only if a quoter computes it
 
 
 def _address_values(content: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -408,7 +410,7 @@ def _members_of(entry: Mapping[str, Any], name: str, key: str) -> Iterator[tuple
 
 
 def _contracts_in(value: object, key: str) -> Iterator[tuple[str, object]]:
-    """Yield all texts in lists and mappings."""
+    """Yield all texts in lists and mappings, including nested ones."""
     members = value.items() if isinstance(value, Mapping) else ()
     for name, each in members:
         yield from _contracts_in(each, f"{key}.{name}")
@@ -443,7 +445,7 @@ def _fact(key: str, fact: str, found: str, *, is_right: bool, address: str = "")
 
 
 def _file_of(name: str, settings: Settings) -> DefinitionFile | None:
-    """Return the user's file of a network, None without one."""
+    """Return the user's file of a network; None if there is none."""
     from swapcli.quoting.config.network_files import parse_network_file, read_network_text
 
     path = settings.network_folder.files.get(name)
@@ -455,7 +457,7 @@ def _file_of(name: str, settings: Settings) -> DefinitionFile | None:
 
 
 def _placed(facts: Sequence[CheckedFact], file: DefinitionFile | None, kind: Kind) -> Iterator[CheckedFact]:
-    """Yield the facts with the file and the line that state them."""
+    """Yield the facts with the file and line of each."""
     if file is None:
         yield from facts
         return

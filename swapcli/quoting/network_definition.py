@@ -1,4 +1,4 @@
-"""Write a network as a definition, in the form of network files: `parse_network` reads it back."""
+"""Write a network as a definition in the form of network files; `parse_network` reads it back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import SHARES
 
 _HAS_V2 = "has_v2"
-"""Written also if it is false, since its default depends on the kind of the network."""
+"""Written even if it is false, because its default depends on the kind of network."""
 
 
 def definition_of(network: Network) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _token(token: Token, *, has_address: bool = True) -> dict[str, Any]:
 
 
 def _wrapped_native(network: Network) -> str | dict[str, Any] | None:
-    """Return the address of the wrapped native token where the rest follows from it, otherwise the token."""
+    """Return the address of the wrapped native token if the rest follows from it, otherwise the token."""
     wrapped, native = network.wrapped_native, network.native
     if wrapped is None:
         return None

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class RouterDetails(NamedTuple):
-    """The router of a dialect, or the registry that names it, with the number of protocols that it executes.
+    """The router of a dialect, or the registry that names it, with the number of protocols it executes.
 
-    `protocols` is None if it executes every protocol. `package` is the installed package, with its version, that has
-    the dialect; None for those of swapcli.
+    `protocols` is None if it executes every protocol. `package` is the installed package, with its version, that
+    defines the dialect; None for swapcli's own.
     """
 
     dialect: str
@@ -34,9 +34,9 @@ class RouterDetails(NamedTuple):
 
 
 class NetworkDetails(NamedTuple):
-    """A complete network. `described_by` are its sources, from the bottom up: swapcli, a file, the settings.
+    """A complete network. `described_by` lists its sources, bottom up: swapcli, a file, the settings.
 
-    `nodes` are the addresses of its nodes, without what may hold a key: first those that the user has named.
+    `nodes` are the addresses of its nodes, without any part that may hold a key; those named by the user come first.
     """
 
     network: Network
@@ -140,7 +140,8 @@ def network_details(network: str, *, settings: Mapping[str, object] | SourceChoo
 def network_definition(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkDefinition:
-    """Return a network's definition with the additions in the user's files and settings, except the user's own nodes.
+    """Return a network's definition with the additions in the user's files and settings, but without the user's own
+    nodes.
 
     `add_network` accepts it. Raises `UnknownNetwork`, `ConfigError`.
     """

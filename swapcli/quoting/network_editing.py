@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _COUNTED = ("tokens", "protocols", "deployments", "quoters", "hook_rules", "aggregators")
 
 NetworkChange = Literal["listed", "extended", "replaced", "described"]
-"""What a network file does: list a packaged network among the user's, extend or replace it, or describe a new one."""
+"""What a network file does: list a packaged network among the user's, extend or replace it, or define a new one."""
 
 
 class AddedNetwork(NamedTuple):
-    """An added network file: its effect, the number of its entries by key, and the check if a node made one.
+    """An added network file: its effect, the number of its entries by key, and the node's check, if any.
 
     `file` is where it is stored.
     """
@@ -75,9 +75,9 @@ def add_network(
 ) -> AddedNetwork:
     """Add a network: `source` is a network file (- is stdin), or the name of a network that swapcli includes.
 
-    The file is stored beside the settings file. If `rpc_url` names a node, it must confirm what the file says. Nothing
-    is stored if anything is wrong. Raises `ConfigError` that names the file and the line, `InvalidOption` if the
-    network is already there without `replace`, `UpstreamError` for a node that fails.
+    The file is stored beside the settings file. If `rpc_url` names a node, it must confirm the file's facts. Nothing is
+    stored if anything is wrong. Raises `ConfigError`, which names the file and the line, `InvalidOption` if the network
+    is already there without `replace`, `UpstreamError` for a node that fails.
     """
     from swapcli.core.networks.definition_files import packaged_networks
 
@@ -105,7 +105,7 @@ def remove_network(
     confirm: Callable[[RemovedNetwork], object] | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> RemovedNetwork:
-    """Remove a network's file. `confirm` is called first, and may raise an error to keep the file.
+    """Remove a network's file. `confirm` is called first; it may raise an error to keep the file.
 
     Raises `InvalidOption` for a network without a file.
     """
@@ -171,7 +171,7 @@ def _no_such_network(name: str) -> InvalidOption:
 
 
 def _parse(text: str, source: str) -> tuple[Network, NetworkChange, Mapping[str, Any]]:
-    """Return the network of a file with what the file does and what it says."""
+    """Return the network in a file, with the effect and the content of the file."""
     from swapcli.core.networks.catalogue import NetworkFile, build_from_file
     from swapcli.core.networks.definition import is_whole, network_name_of
     from swapcli.core.networks.definition_files import packaged_networks
@@ -198,7 +198,7 @@ def _check_free(folder: NetworkFolder, name: str, *, replace: bool) -> None:
 
 
 def _check(sources: SourceChooser, network: Network, file: DefinitionFile | None) -> NetworkCheck | None:
-    """Have the node of the command line confirm a network, if there is one. Raises `ConfigError` if it does not."""
+    """Have the command line's node, if any, confirm a network. Raises `ConfigError` if it does not."""
     if sources.setup.rpc_url is None:
         return None
     from swapcli.quoting.network_check import require_confirmed

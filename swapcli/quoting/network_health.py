@@ -1,4 +1,4 @@
-"""The health of networks: whether each can be quoted, and the features that its node lacks."""
+"""The health of networks: whether each can be quoted, and which features its node lacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 MAX_CHECKS = 16
-"""Networks that are checked at the same time."""
+"""Networks checked at the same time."""
 
 
 class HealthReport(NamedTuple):
@@ -70,10 +70,10 @@ def health(
 ) -> HealthReport:
     """Check that each of `networks`, by default all of the user's, can quote a sample order on real prices.
 
-    With `everything`, the further networks that come with the program are among the default.
-    The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
-    `HealthReport.check` does. Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and
-    `MarketError` for a bad market file.
+    With `everything`, the default includes the other networks that come with the program. The sources are those of a
+    quote; with `offline`, only the markets are checked. An unhealthy network raises nothing; `HealthReport.check` does.
+    Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and `MarketError` for a bad
+    market file.
     """
     sources = open_program_sources(settings, offline=offline)
     setup = sources.markets.setup
@@ -89,7 +89,7 @@ def health(
 
 
 def find_names(sources: SourceChooser, retries: int, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the networks of the service, else the network of the market file, else the user's, or `everything`.
+    """Return the service's networks, otherwise the market file's network, otherwise the user's, or `everything`.
 
     Raises `UnhealthyError` if the service does not list its networks.
     """
@@ -108,7 +108,7 @@ def find_names(sources: SourceChooser, retries: int, *, everything: bool = False
 
 
 def _check_all(sources: SourceChooser, names: Sequence[str], retries: int) -> tuple[Health, ...]:
-    """Check the networks, at the same time if each waits for nodes or a service."""
+    """Check the networks, in parallel if each of them waits for nodes or a service."""
     setup = sources.markets.setup
     if sources.service_url is None and (sources.nodes.rules.excludes_nodes or setup.settings.market):
         return tuple(_check(setup, name, retries) for name in names)
@@ -119,8 +119,8 @@ def _check_all(sources: SourceChooser, names: Sequence[str], retries: int) -> tu
 
 
 def _check(setup: UserSetup, name: str, retries: int) -> Health:
-    """Check a network. An invalid market file of the user is an input error, not bad health."""
-    sources = open_source_chooser(setup)  # one for each network, since it opens the nodes of one
+    """Check a network. An invalid market file from the user is an input error, not bad health."""
+    sources = open_source_chooser(setup)  # one per network, because it opens the nodes of one
     if _lacks_required_node(sources, name):
         return Health(sources.networks.find(name).name, UNHEALTHY, f"no node is known for {name}", 0.0)
     try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ListedNetwork(NamedTuple):
-    """A network with the number of its tokens that orders can swap; 0 if no pools are known.
+    """A network with the number of its swappable tokens; 0 if no pools are known.
 
     `package` is the installed package, with its version, that defines it; None for all others.
     """
@@ -36,13 +36,13 @@ class ListedNetwork(NamedTuple):
 
     @property
     def router(self) -> str | None:
-        """The address of its router, as the network writes it; None if it is unknown."""
+        """The address of its router, as the network writes addresses; None if it is unknown."""
         network = self.network
         return display_address(network.router, network.kind) if network.router else None
 
     @property
     def router_page(self) -> str | None:
-        """The page of the router in the network's explorer, if it has one."""
+        """The router's page in the network's explorer, if it has one."""
         return contract_page(self.network, self.network.router) if self.network.router else None
 
     @own_document
@@ -65,9 +65,9 @@ class ListedNetwork(NamedTuple):
 
 
 class NetworkList(NamedTuple):
-    """The networks of the catalogue and of the settings, and those of installed packages that were not imported.
+    """The networks in the catalogue and the settings, and those of installed packages that were not imported.
 
-    Of the latter, only the names and the packages are known: the rest of their JSON is absent.
+    For the latter, only the name and the package are known; the rest of their JSON is absent.
     """
 
     networks: tuple[ListedNetwork, ...]
@@ -99,8 +99,8 @@ class NodeReports(NamedTuple):
 def networks(*, everything: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
     """Return the user's networks: those of the interface, of network files and of the settings. Raises `ConfigError`.
 
-    With `everything`, the further networks that come with the program are among them. The networks of installed
-    packages follow by name; only those that the settings add something to are imported.
+    With `everything`, they include the other networks that come with the program. The networks of installed packages
+    follow by name; only those that the settings extend are imported.
     """
     sources = open_program_sources(settings)
     own = sources.setup.settings
@@ -139,7 +139,7 @@ def _unread_document(plugin: Plugin) -> NetworkDocumentJson:
 
 
 def probe_nodes(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NodeReports:
-    """Check what each public node of a network serves: its latency, block and limits, and what is missing.
+    """Check each public node of a network: its latency, block, limits and missing features.
 
     Raises `UnknownNetwork`, `ConfigError` for an invalid URL. A node that fails raises nothing.
     """

@@ -1,4 +1,4 @@
-"""The cost of an offer besides its input: gas, valued as in the split quote, and the native currency that it takes."""
+"""The cost of an offer besides its input: gas, valued as in the split quote, and the native currency it takes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class OfferCost(NamedTuple):
 
 
 def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) -> OfferCost:
-    """Return the cost of gas and of further native currency. The L1 fee is the split route's, which is about as long.
+    """Return the cost of gas and of extra native currency. The L1 fee is that of the split route, whose data is about
+    as long.
 
-    Without a split quote of this process nothing has a price.
+    Without a split quote from this process, nothing has a price.
     """
     if not isinstance(split, LocalQuote):
         return OfferCost(None, None)
@@ -38,7 +39,7 @@ def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) ->
 
 
 def extra_wei(offer: AggregatorOffer | None, order: Order) -> int:
-    """Return the native currency that an offer takes beyond the input."""
+    """Return the native currency that an offer takes in addition to the input."""
     if offer is None or offer.transaction is None:
         return 0
     return max(0, offer.transaction.value - (order.amount if is_native(order.token_in.address) else 0))

@@ -51,7 +51,7 @@ def _open_embedded(network: Network, networks: Callable[[str], Network]) -> Pars
 
 def _parse_market(document: bytes, networks: Callable[[str], Network], skip_bad_pools: bool = False) -> ParsedMarket:
     from swapcli.state.markets.format import (
-        parse_market,  # a quote on an embedded market needs it no more than the parsers
+        parse_market,  # a quote on an embedded market needs neither it nor the parsers
     )
 
     return parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)

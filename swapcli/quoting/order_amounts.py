@@ -20,31 +20,30 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 _PROBED_TOKENS: Final = (1, 10**6)
-"""Whole tokens sold to find out a price; a million of a token that is worth next to nothing."""
+"""Whole tokens sold to find the price: up to a million, for tokens that are worth next to nothing."""
 _MAX_QUOTES: Final = 4
-"""Of a part of the balance: one to learn the gas, one to charge it, and two more if the chain moves on meanwhile."""
+"""Quotes for a share of the balance: one to learn the gas, one to charge it, and two more if the chain moves on."""
 _UNKNOWN_GAS: Final = 1_000_000
-"""Where a service does not report the gas: more than nearly all routes take."""
+"""Assumed if a service does not report the gas: more than nearly all routes take."""
 _GAS_MARGIN: Final = 3
-"""Halves of our own gas limit: the node's estimate counts in the end. It was up to a fifth more for a short route whose
-recipient had none of the token, which takes a new storage slot."""
+"""Halves of our own gas limit: the node's estimate is used in the end. It was up to a fifth higher for a short route
+whose recipient had none of the token, which takes a new storage slot."""
 _L1_FEE_MARGIN: Final = 2
-"""For the fee of the data on L1, whose price changes independently of the L2 fee; wallets reserve as much."""
+"""For the L1 data fee, whose price changes independently of the L2 fee; wallets reserve as much."""
 
 
 class DollarAmount(NamedTuple):
-    """An amount of dollars in base units of a token, and the price of a whole token in USD behind it."""
+    """A dollar amount converted to base units of a token, and the USD price of a whole token used for it."""
 
     amount: int
     price_usd: float
 
 
 def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSource) -> DollarAmount:
-    """Return dollars as base units of the token whose amount the order names, rounded down.
+    """Convert dollars to base units of the token whose amount the order specifies, rounded down.
 
-    The price is that of the market at spot, which a small sale of the order shows; the order's own amount does not
-    matter. Raises `InvalidAmount` if the market has no price or the dollars buy less than a unit; as
-    `QuoteSource.quote`.
+    The price is the market's spot price, taken from a small sale; the order's own amount does not matter. Raises
+    `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and as `QuoteSource.quote`.
     """
     order = request.order
     token = order.token_out if order.reverse else order.token_in
@@ -64,7 +63,7 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
 
 
 def _market_price(request: QuoteRequest, source: QuoteSource) -> float | None:
-    """Return the USD price of the token whose amount the order names. Raises as `QuoteSource.quote`."""
+    """Return the USD price of the token whose amount the order specifies. Raises as `QuoteSource.quote`."""
     order = request.order
     for tokens in _PROBED_TOKENS:
         probe = order._replace(amount=tokens * 10**order.token_in.decimals, reverse=False)
@@ -90,8 +89,8 @@ class BalancePart(NamedTuple):
 class BalanceOrder:
     """An order for a percentage of `sender`'s balance of the sold token, quoted until its amount no longer changes.
 
-    The balance is that at the block of the quote, or at the newest block if the quote's state is not read live. Of
-    native currency enough stays for the most that the gas can cost. Raises `UpstreamError`.
+    The balance is read at the quote's block, or at the newest block if the quote's state is not live. Enough native
+    currency is kept to cover the highest possible gas cost. Raises `UpstreamError`.
     """
 
     def __init__(self, written: WrittenAmount, order: Order, sender: str, node: RpcNode) -> None:
@@ -140,9 +139,9 @@ def _read_token_balance(node: Node, at: BlockId, owner: str, token: Token) -> in
 
 
 def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> int:
-    """Return the highest possible cost of a quote's transaction, with the gas limit and fees with which it is sent.
+    """Return the highest possible cost of a quote's transaction, with the gas limit and fees it will be sent with.
 
-    `gas_price_wei` counts if the node has no history of fees. Raises `UpstreamError`.
+    `gas_price_wei` is used if the node has no fee history. Raises `UpstreamError`.
     """
     from swapcli.core.routing.gas import before_refunds, with_margin
     from swapcli.payload.signing.signing_fields import read_max_fee_wei
@@ -156,7 +155,7 @@ def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> i
 
 
 def _part_of(written: WrittenAmount, balance: int, gas_wei: int) -> int:
-    """Return the percentage of a balance, rounded down, but no more than leaves `gas_wei`."""
+    """Return the percentage of a balance, rounded down, leaving at least `gas_wei`."""
     units, places = scaled_number(written.number)
     whole = 100 * int(10**places)
     return min(balance * units // whole, balance - gas_wei)

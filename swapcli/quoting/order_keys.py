@@ -9,30 +9,30 @@ from typing import Any, Final, TypeVar
 TOKEN_IN: Final = "tokenIn"
 TOKEN_OUT: Final = "tokenOut"
 AMOUNT: Final = "amount"
-"""In whole tokens, as AMOUNT of the command line."""
+"""In whole tokens, like AMOUNT on the command line."""
 INPUT_AMOUNT: Final = "inputAmount"
 """In base units, as in the output."""
 OUTPUT_AMOUNT: Final = "outputAmount"
-"""The same of an order that names the amount to buy."""
+"""In base units as well, for an order that specifies the amount to buy."""
 
 _SNAKE_CASE: Final[Mapping[object, str]] = MappingProxyType(
     {"token_in": TOKEN_IN, "token_out": TOKEN_OUT, "amount_in": INPUT_AMOUNT, "amount_decimal": AMOUNT}
 )
-"""Aliases, because many recorded order files have them."""
+"""Aliases, because many existing order files use them."""
 _ELSEWHERE: Final[Mapping[object, str]] = MappingProxyType(
     {**_SNAKE_CASE, "tokenInAddress": TOKEN_IN, "tokenOutAddress": TOKEN_OUT}
 )
-"""Names in other formats. The published interface has `amount` in base units, so its names are not aliases."""
+"""Names in other formats. In the published interface `amount` is in base units, so its names are not aliases."""
 
 V = TypeVar("V")
 
 
 def with_current_keys(order: Mapping[Any, V]) -> dict[Any, V]:
-    """Return an order with its aliases replaced, except an alias beside the key that it stands for."""
+    """Return an order with its aliases replaced, unless the key that an alias stands for is also present."""
     current = {key: _SNAKE_CASE.get(key, key) for key in order}
     return {key if current[key] in order else current[key]: value for key, value in order.items()}
 
 
 def other_spelling(keys: Iterable[object]) -> tuple[str, str] | None:
-    """Return the first key that is another spelling of an order's key, and the correct key; None if there is none."""
+    """Return the first key that is another spelling of an order key, and the correct key; None if there is none."""
     return next(((str(each), _ELSEWHERE[each]) for each in keys if each in _ELSEWHERE), None)

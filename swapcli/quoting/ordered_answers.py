@@ -18,45 +18,45 @@ R = TypeVar("R")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 Executors: TypeAlias = Executor | Callable[[], Executor]
-"""An executor, or what makes one, such as its class."""
+"""An executor, or a callable that makes one, such as its class."""
 
 _CHUNK_SIZE: Final = 8
-"""Items that a worker takes at once: about 60 ms of quotes, against which its messages are small."""
+"""Items that a worker takes at once: about 60 ms of quoting, so that messages cost little in comparison."""
 _CHUNK_GROWTH: Final = 16
-"""Items after which chunks grow by one, so that a short list is shared evenly."""
+"""Items after which chunks grow by one, so that a short list is shared out evenly."""
 _FIRST_WINDOW: Final = 2
 _LAST_WINDOW: Final = 512
-"""Chunks that are under way at a time: two at first, so that few workers are sent a market twice, and one more for each
-answer."""
+"""Chunks in progress at a time: two at first, so that few workers are sent a market twice, and one more for each
+response."""
 _MAX_LOSSES: Final = 8
-"""Losses in a row, without an answer between them, that end the work: their reason is in a chunk, or in the machine."""
+"""Consecutive losses without a response that end the work: the cause is in a chunk, or in the machine."""
 _MAX_FIRST_LOSSES: Final = 2
-"""New executors whose workers end before any response: each of them starts processes in vain for a second."""
+"""New executors whose workers end before any response: each wastes a second starting processes."""
 _GUARD: Final = "if __name__ == '__main__':"
 
 
 class AnswersChunks(Protocol[T_contra, R]):
-    """How items are answered: by a worker of an executor, or here once there are no workers."""
+    """How items are processed: by a worker of an executor, or here if there are no workers."""
 
     def submit(self, executor: Executor, items: Sequence[T_contra], *, has_asked: bool) -> Future[Sequence[R] | None]:
-        """Submit items to a worker. It answers None if it lacks something, and is then asked with `has_asked`."""
+        """Submit items to a worker. It returns None if it lacks the market, and is called again with `has_asked`."""
 
     def answer(self, items: Sequence[T_contra]) -> Sequence[R]:
-        """Answer items in this process."""
+        """Process items in this process."""
 
 
 def answer_in_order(
     items: Iterable[T], executors: Executors, how: AnswersChunks[T, R], *, arrive_one_by_one: bool = False
 ) -> Iterator[R]:
-    """Yield the answer of each item, in order, as soon as it is ready.
+    """Yield the result of each item, in order, as soon as it is ready.
 
-    Items that arrive one by one, as those of a pipe, are read by a thread and sent at once. Others are read here, while
-    earlier ones are answered, and sent together. A chunk whose worker dies is sent again. An executor that cannot
-    continue is replaced by a new one, otherwise its items are answered in this process.
+    Items that arrive one by one, as from a pipe, are read by a thread and sent immediately. Others are read here while
+    earlier ones are processed, and sent together. If a worker dies, its chunk is sent again. An executor that cannot
+    continue is replaced by a new one; if that is impossible, its items are processed here.
 
-    Raises what `items` raises, after the answers of the items before it; and `InputOutputError` if workers die again
-    and again, or end before their first response. In a worker that is still importing the main module, which has no
-    guard, it raises Python's `RuntimeError` with the idiom.
+    If `items` raises, the error follows the results of all earlier items. Raises `InputOutputError` if workers die
+    repeatedly, or end before their first response. In a worker that is still importing an unguarded main module, it
+    raises Python's `RuntimeError`, which shows the idiom.
     """
     crew = _Crew(how, executors)
     reader = _Reader(items, 1 if arrive_one_by_one else _CHUNK_SIZE)
@@ -71,7 +71,7 @@ def answer_in_order(
 
     try:
         if arrive_one_by_one:
-            crew.start()  # before there is a thread: a process that is forked has no others
+            crew.start()  # before any thread starts: a forked process has only one
             reader.read_in_thread(crew.events.put)
         while ahead or is_open:
             while is_open and not arrive_one_by_one and len(ahead) < window:
@@ -93,7 +93,7 @@ def answer_in_order(
 
 
 class _Chunk(Generic[T, R]):
-    """Items that a worker answers at once. `answers` are None until all are answered."""
+    """Items that a worker processes together. `answers` is None until all are ready."""
 
     def __init__(self, items: Sequence[T]) -> None:
         self.items = items
@@ -101,9 +101,9 @@ class _Chunk(Generic[T, R]):
 
 
 class _Reader(Generic[T]):
-    """Reads items in chunks, which grow from one item to `max_size`. `failure` is what the items raised at their end.
+    """Reads items in chunks, which grow from one item to `max_size`. `failure` is the error that ended the items.
 
-    A thread reads `room` chunks ahead of those that are released.
+    A thread reads at most `room` chunks ahead.
     """
 
     def __init__(self, items: Iterable[T], max_size: int) -> None:
@@ -114,7 +114,7 @@ class _Reader(Generic[T]):
         self.failure: Exception | None = None
 
     def read(self) -> Sequence[T]:
-        """Return the next items; none after their end."""
+        """Return the next items; empty at the end."""
         found: list[T] = []
         try:
             while not self._has_ended and len(found) < min(self._max_size, 1 + self._number // _CHUNK_GROWTH):
@@ -127,7 +127,7 @@ class _Reader(Generic[T]):
         return found
 
     def read_in_thread(self, put: Callable[[Sequence[T]], None]) -> None:
-        """Put each chunk, the last one empty, as soon as it has arrived."""
+        """Put each chunk as soon as it has arrived; the last one is empty."""
 
         def read_all() -> None:
             while self.room.acquire():
@@ -140,7 +140,7 @@ class _Reader(Generic[T]):
 
 
 class _Crew(Generic[T, R]):
-    """Workers and the chunks that they have. `events` are the futures that are done, and what a reader adds."""
+    """Workers and their chunks. `events` are finished futures, and what a reader adds."""
 
     def __init__(self, how: AnswersChunks[T, R], executors: Executors) -> None:
         self._how = how
@@ -153,17 +153,17 @@ class _Crew(Generic[T, R]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a chunk is under way."""
+        """Whether a chunk is in progress."""
         return bool(self._sent)
 
     def start(self) -> None:
-        """Start a worker, and with it, where processes are forked, all of them."""
+        """Start a worker; if processes are forked, this starts all of them."""
         if self._executor is not None:
             with suppress(Exception):  # found again by what is sent
                 self._executor.submit(int).result()
 
     def send(self, chunk: _Chunk[T, R], *, has_asked: bool = False) -> None:
-        """Send a chunk to a worker, or answer it here if there is none."""
+        """Send a chunk to a worker, or process it here if there is none."""
         if self._executor is None:
             chunk.answers = self._how.answer(chunk.items)
             return
@@ -178,7 +178,7 @@ class _Crew(Generic[T, R]):
             future.add_done_callback(self.events.put)
 
     def take(self, future: Future[Sequence[R] | None]) -> int:
-        """Take the answers of a future that is done, or send its chunk again; return how many chunks were answered."""
+        """Take the results of a finished future, or send its chunk again; return how many chunks were finished."""
         chunk = self._sent.pop(future, None)
         if chunk is None:  # of workers that have been replaced
             return 0
@@ -200,14 +200,14 @@ class _Crew(Generic[T, R]):
         return 1
 
     def close(self) -> None:
-        """End the workers that were started here, and wait for them unless one still has work."""
+        """Stop the workers that were started here, and wait for them unless one is still working."""
         for future in self._sent:
             future.cancel()
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=not self._sent, cancel_futures=True)
 
     def _replace(self, lost: Sequence[_Chunk[T, R]], failure: BaseException) -> None:
-        """Send these and all chunks under way to new workers, or answer them here: all workers have gone."""
+        """Send these and all chunks in progress to new workers, or process them here: all workers are gone."""
         self._has_responded = self._has_responded or any(map(_has_result, self._sent))
         lost = [*lost, *self._sent.values()]
         self._sent.clear()
@@ -240,6 +240,6 @@ def _has_result(future: Future[Any]) -> bool:
 def _is_importing_main() -> bool:
     """Return whether this process is a worker that has not yet imported the main module of its parent.
 
-    Python itself decides by this attribute whether a process may start others.
+    Python itself uses this attribute to decide whether a process may start others.
     """
     return getattr(current_process(), "_inheriting", False)

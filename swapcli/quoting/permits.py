@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PURPOSE = " for the nonce and the domain of the permit"
-"""Of the node that is needed for a permit."""
+"""What a permit's node is needed for, in error messages."""
 
 
 class PermittedSwap(NamedTuple):
@@ -39,7 +39,7 @@ class PermittedSwap(NamedTuple):
 
     @property
     def terms(self) -> PermitTerms:
-        """What the permit says."""
+        """The terms in the permit."""
         token = self.network.to_wrapped(self.result.input_token.address)
         return PermitTerms(token, self.owner, self.router, self.result.input_amount, self.deadline_s)
 
@@ -47,7 +47,7 @@ class PermittedSwap(NamedTuple):
 def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit") -> TypedData:
     """Return the message to sign. `label` is the caller's name for the option that requests it.
 
-    Raises `InvalidOption` if the router or the token takes no permit, or without a node, and `UpstreamError`.
+    Raises `InvalidOption` if the router or the token does not accept permits, or without a node, and `UpstreamError`.
     """
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
     with closing(nodes.node_for(f"{label} needs a node", swap.network, _PURPOSE)) as node:
@@ -56,7 +56,7 @@ def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit"
 
 
 def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label: str) -> SignedPermit:
-    """Return the signature of the message of `permit_message`, after a node has checked its signer.
+    """Return the signature of the message from `permit_message`, after a node has checked its signer.
 
     Raises as `permit_message`, and `InvalidOption` for a signature that is malformed or not the owner's.
     """
@@ -67,7 +67,8 @@ def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label:
 
 
 def permitted_network(source: QuoteSource, route: RouteResult, terms: SwapTerms) -> Network:
-    """Return the network with the router of a route's payload with a permit, which a source may have to choose first.
+    """Return the network with the router of a route's payload with a permit; a source may have to choose the router
+    first.
 
     Raises as `QuoteSource.build`.
     """

@@ -1,4 +1,4 @@
-"""The liquidity of a pool in USD, by which pools are compared."""
+"""The liquidity of a pool in USD, used to compare pools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.selection.depth_ranking import pool_legs
 
 UnitPrices = Mapping[str, float]
-"""USD per base unit by address of a token."""
+"""USD per base unit, by token address."""
 
 
 class PairFigures(NamedTuple):
@@ -22,7 +22,8 @@ class PairFigures(NamedTuple):
 
 
 def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
-    """Return the approximate value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
+    """Return the approximate value that orders could trade in a pool, summed over all pairs of its tokens; None if
+    unknown."""
     depths = [figures.depth_usd for figures in without_own_token(pool, pair_figures(pool, prices))]
     known = [depth for depth in depths if depth is not None]
     return sum(known) if known else None
@@ -43,5 +44,5 @@ def pair_figures(pool: Pool, prices: UnitPrices) -> list[PairFigures]:
 
 
 def without_own_token(pool: Pool, pairs: list[PairFigures]) -> list[PairFigures]:
-    """Return the pairs without the pool's own token, which stands for the other tokens; all pairs if all have it."""
+    """Return the pairs without the pool's own token, which represents the other tokens; all pairs if all contain it."""
     return [figures for figures in pairs if pool.address not in figures.pair] or pairs

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import KnownMarket, QuoteSource
 
 MAX_TOKENS = 2
-"""The tokens by which pools are listed: those that each pool trades."""
+"""Pools are listed by at most this many tokens, all of which each listed pool trades."""
 DUST_ORDER_USD = 1_000.0
-"""The order by which a pool is called dust: the filter of the search depends on the size of each order."""
+"""The order for which a pool is called dust: the search's dust filter depends on the size of each order."""
 
 _UNKNOWN_ADDRESS = "its address is unknown, so no node can read it"
 _UNREAD = "the node returned no valid state for it"
@@ -43,10 +43,10 @@ _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 
 
 class PoolSelection(NamedTuple):
-    """The deepest `pools`, by key, of the `total` with some tokens.
+    """The deepest `pools`, by key, of `total` pools with certain tokens.
 
-    `searchable` has what could be read of their state, and the pools that give the prices of their tokens.
-    `pools` have the state before any reading, `placeholders` are the keys of those that cannot be read.
+    `searchable` has those of them whose state could be read, and the pools that give their tokens' prices. `pools` have
+    the state before any read; `placeholders` are the keys of pools that cannot be read.
     """
 
     searchable: SearchableMarket
@@ -56,11 +56,11 @@ class PoolSelection(NamedTuple):
 
 
 class ListedPool(NamedTuple):
-    """A pool in figures; None where one is unknown.
+    """A pool's figures; unknown ones are None.
 
-    `liquidity_usd` is about the value that orders could trade in it: what would move its rate by one on the scale of
-    logarithms, extrapolated from a fall of 2%. `price` is how many whole tokens of the second of `pair` one of the
-    first costs. `left_out` says why no quote uses the pool, empty if quotes may.
+    `liquidity_usd` is approximately the value that orders could trade in it: the value that would move the logarithm of
+    its rate by one, extrapolated from a fall of 2%. `price` is the price of one whole first token of `pair` in whole
+    second tokens. `left_out` says why no quote uses the pool; it is empty if quotes may.
     """
 
     key: str
@@ -115,7 +115,7 @@ class PoolList(NamedTuple):
         }
 
     def rows(self) -> list[PoolDocumentJson]:
-        """Return a row for each pool, with None for what is unknown."""
+        """Return a row for each pool, with None for unknown values."""
         return [self._row(pool) for pool in self.pools]
 
     def _row(self, pool: ListedPool) -> PoolDocumentJson:
@@ -175,7 +175,7 @@ def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None
 
 
 def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[ListedPool]:
-    """Return the selected pools, the deepest first; the price of each is between those `tokens` that are named."""
+    """Return the selected pools, deepest first; the price of each is between the `tokens` that are named."""
     market, prices = selection.searchable.market, unit_prices(selection.searchable)
     reason_of = exclusion_rule(market)
     listed = []
@@ -200,7 +200,7 @@ def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[Listed
 
 
 def _list_skipped(known: KnownMarket, tokens: tuple[str, ...], network: Network) -> Iterator[ListedPool]:
-    """Yield the pools with these tokens that a sync found and did not store, with the reason."""
+    """Yield the pools with these tokens that a sync found but did not store, with the reason."""
     for entry, ref in known.skipped_pools():
         if set(tokens).issubset(ref.tokens):
             pair = _orient(ref.tokens[:2], tokens, network)
@@ -208,7 +208,8 @@ def _list_skipped(known: KnownMarket, tokens: tuple[str, ...], network: Network)
 
 
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that says why quotes of a market leave a pool out in any state; empty if they do not."""
+    """Return a function that says why a market's quotes exclude a pool in any state; it returns an empty text if they
+    do not."""
     unroutable = unroutable_reason(market)
     if market.network.router_dialect == FIBROUS:
         return unroutable
@@ -225,7 +226,7 @@ def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
 
 
 def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network: Network) -> PairFigures | None:
-    """Return the figures of the deepest pair with all of `tokens`, in the direction in which people read its price."""
+    """Return the figures of the deepest pair with all of `tokens`, in the direction in which people quote its price."""
     pairs = [figures for figures in pair_figures(pool, prices) if set(tokens).issubset(figures.pair)]
     if not pairs:
         return None
@@ -235,7 +236,8 @@ def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network:
 
 
 def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) -> tuple[str, str]:
-    """Return a pair with the token to be priced first: the first named one, else the one that is less like money."""
+    """Return a pair with the token to be priced first: the first named one, otherwise the one that is less like
+    money."""
     first, second = pair
     if tokens:
         return (first, second) if tokens[0] == first else (second, first)
@@ -254,7 +256,7 @@ def _reason_without_figures(pool: Pool) -> str:
 
 
 def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
-    """Return why quotes leave a pool out in its present state; empty if they do not."""
+    """Return why quotes exclude a pool in its present state; empty if they do not."""
     try:
         return _DUST if _is_dust(pool, prices) else ""
     except Exception as error:
@@ -264,7 +266,7 @@ def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
 
 
 def _is_dust(pool: Pool, prices: UnitPrices) -> bool:
-    """Return whether a search for an order of `DUST_ORDER_USD` leaves out all directions of a pool of known prices."""
+    """Return whether a search for an order of `DUST_ORDER_USD` skips every direction of a pool with known prices."""
     is_known = False
     for pair in combinations(pool.tokens, 2):
         for token_in, token_out in (pair, pair[::-1]):

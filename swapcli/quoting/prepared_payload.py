@@ -1,4 +1,4 @@
-"""Prepared swaps: the transactions of a quote or of a posted route after their checks, and their JSON."""
+"""Prepared swaps: the checked transactions of a quote or of a posted route, and their JSON."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BuiltPayload(NamedTuple):
         )
 
     def transactions(self) -> list[RenderedTransaction]:
-        """Return the approvals that are needed, and then the swap."""
+        """Return the required approvals, followed by the swap."""
         return render_transactions(self.payload, self.network, self.checked)
 
     def fields(self, transactions: list[RenderedTransaction]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def calldata_document(
 ) -> CalldataDocumentJson:
     """Return the JSON of a quote and its transactions. `route` has the route and the parameters of the call.
 
-    For a router that the interface does not describe, `quote` has the route and `swap` the amounts instead.
+    For a router outside the interface, `quote` has the route and `swap` the amounts instead.
     """
     payload, network, transactions = built.payload, answer.network, built.transactions()
     document = _route_fields(answer, payload) | _swap_fields(payload, transactions[-1], figures, network)
@@ -191,12 +191,12 @@ def _route_fields(answer: QuoteResult, payload: UnsignedTransaction) -> dict[str
 
 
 def _encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
-    """Return the field `swap`: the amounts and parties of a call that the interface does not describe."""
+    """Return the field `swap`: the amounts and parties of a call outside the interface."""
     return {"swap": {**render_call_route(call.route, network), "deadline": call.deadline_s}}
 
 
 def _deadline_field(payload: UnsignedTransaction) -> dict[str, Any]:
-    """Return the field `deadline` of a call that the router refuses later; nothing where it knows no deadlines."""
+    """Return the field `deadline` of a call that the router rejects later; empty if it has no deadlines."""
     deadline_s = payload.router_call.deadline_s
     return {} if deadline_s is None else {"deadline": deadline_s}
 
@@ -214,7 +214,7 @@ def _swap_fields(
 def _simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
     """Return the simulated swap; amounts in base units. `gasUsed` is before refunds of at most a fifth of it.
 
-    `reading` has the names of the router's possible readings after it.
+    `reading` names the router readings that are still possible after it.
     """
     found = {
         "block": simulation.block,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class PriceUse(StrEnum):
     """The use of a price.
 
-    `SHOWN` is a table, a picture or a whole document, with a label. `NUMBER` is for a program that sees no label: a
+    `SHOWN` is for a table, a picture or a whole document, with a label. `NUMBER` is for a program that sees no label: a
     single field, a watch, an alert, a batch, an agent's tool, a health check. `PAYLOAD` is a transaction.
     """
 
@@ -31,9 +31,9 @@ class PriceUse(StrEnum):
 class PriceRequest(StrEnum):
     """How the user requested prices that are not real.
 
-    `NONE`: not at all, so they only replace live prices that no node returned. `MARKET`: by naming the market file or
-    store they are in. `OFFLINE`: by excluding every node, with `--offline` or the setting `live: never`, or in the
-    library by opening the embedded market.
+    `NONE`: not at all, so they are used only if no node returned live prices. `MARKET`: by naming the market file or
+    store that contains them. `OFFLINE`: by excluding every node, with `--offline` or the setting `live: never`, or in
+    the library by opening the embedded market.
     """
 
     NONE = "none"

@@ -1,4 +1,4 @@
-"""Open the market of a program from a service, a file, a store, a node or the package, as its settings say."""
+"""Open a program's market from a service, a file, a store, a node or the package, as its settings say."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OpenedMarket(NamedTuple):
 
 
 class ProgramMarkets:
-    """Open markets for a program, with its `settings` over the user's; `warn` receives warnings as sentences."""
+    """Opens markets for a program, whose `settings` override the user's; `warn` receives warnings as sentences."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ProgramMarkets:
         return _opened(sources.open(network), sources)
 
     def embedded(self, network: str) -> OpenedMarket:
-        """Open the market of the package. Raises as `Market.embedded`."""
+        """Open the embedded market. Raises as `Market.embedded`."""
         sources = self._sources()
         return _opened(sources.pools.open_embedded(network), sources, PriceRequest.OFFLINE)
 

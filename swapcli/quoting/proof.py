@@ -31,37 +31,37 @@ VERSION: Final = 2
 _UP: Final = Context(prec=60, rounding=ROUND_CEILING, traps=[])
 _DOWN: Final = Context(prec=60, rounding=ROUND_FLOOR, traps=[])
 _BOUND: Final = Context(prec=24, rounding=ROUND_CEILING, traps=[])
-_GAP_STEP: Final = Decimal("1e-6")  # of a basis point
+_GAP_STEP: Final = Decimal("1e-6")  # decimal places of a basis point
 _GZIP_LEVEL: Final = 4
 """Level 9 takes five times as long for 4% less."""
 _GZIP_HEADER: Final = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
-"""RFC 1952: deflate, no name, time 0, unknown system. So equal proofs give equal bytes."""
+"""RFC 1952: deflate, no name, time 0, unknown system. This makes equal proofs equal byte for byte."""
 _BPS: Final = 10_000
 _TRADE_DIGITS: Final = 9
-"""Digits of the trades in terms. They only suggest where to start, so more digits would only take space; chosen."""
+"""Digits of the trades in terms. They only suggest a starting point, so more digits would only take space; chosen."""
 _PLACE: Final = "the pools"
 _POOLS: Final = "pools as in documents"
 
 Triple = tuple[int, int, int]
-"""A direction by the numbers of its pool and its tokens."""
+"""A direction, as the numbers of its pool and its tokens."""
 
 
 class Proof:
-    """The proof of the certificate of a quote. Equal quotes on equal state have equal proofs, byte for byte.
+    """The proof of a quote's certificate. Equal quotes on equal state have equal proofs, byte for byte.
 
     Example: `market.quote("ETH", "USDC", "1.5", proof=True).proof().write("proof.json.gz")`. The program
     `scripts/check_proof.py` checks it, and `docs/proof.md` states the theorem.
     """
 
     def __init__(self, document: ProofDocumentJson, pools: PoolsText | None = None) -> None:
-        """Hold a document; `pools` is the JSON of its pools, if it is known: most of the document."""
+        """Hold a document; `pools` is the JSON of its pools, if known: most of the document."""
         self._document, self._pools = document, pools or PoolsText(_compact(document["pools"]))
 
     @classmethod
     def of(cls, quote: Quote, market: MarketState) -> Proof:
-        """Return the proof of a quote that `Router.quote` has returned for this market with `proof=True`.
+        """Return the proof of a quote that `Router.quote` returned for this market with `proof=True`.
 
-        Raises `NoProof` if the quote was requested without one, has no finite bound, or is of other pools.
+        Raises `NoProof` if the quote was requested without one, has no finite bound, or uses other pools.
         """
         proven = {} if quote.witness is None else quote.witness.pools
         if any(market.pools.get(key) != pool for key, pool in proven.items()):
@@ -101,13 +101,13 @@ class Proof:
         write_user_file(name, content)
 
     def _rest(self) -> tuple[str, str]:
-        """Return the text before the pools and the one after them."""
+        """Return the text before the pools and the text after them."""
         before, _, after = _compact({**self._document, "pools": _PLACE}).partition(f'"{_PLACE}"')
         return before, f"{after}\n"
 
 
 class PoolsText:
-    """The JSON of the pools of a state, and the same as a part of a compressed file."""
+    """The JSON of a state's pools, also as part of a compressed file."""
 
     def __init__(self, text: str) -> None:
         """Hold the text."""
@@ -115,7 +115,8 @@ class PoolsText:
 
     @cached_property
     def packed(self) -> bytes:
-        """Blocks that refer to nothing before them: what most of the time of a compressed file goes into."""
+        """Compressed blocks that refer to nothing before them: producing them takes most of the time of a compressed
+        file."""
         from zlib import Z_FULL_FLUSH
 
         return _deflate(self.text, Z_FULL_FLUSH)
@@ -130,7 +131,7 @@ def prove(answer: QuoteResult) -> Proof:
     if answer.network.wraps(answer.order):
         raise NoProof("wrapping the native token is one to one, so it needs no proof", hint="quote without proof")
     state = answer.state_source
-    assert state.provenance is not None  # only that of a service's route may be unknown
+    assert state.provenance is not None  # may be unknown only for a service's route
     market = MarketState(
         answer.network,
         answer.tokens,
@@ -170,7 +171,8 @@ def _proof_of_service(answer: RemoteQuote) -> Proof:
 
 
 class _RenderedPools(NamedTuple):
-    """The pools of a state as documents list them, by key, and their numbers and those of their tokens, by address."""
+    """The pools of a state as documents list them, by key, with their numbers and the numbers of their tokens, by
+    address."""
 
     numbers: Mapping[str, int]
     token_numbers: Mapping[str, int]
@@ -201,7 +203,7 @@ def _render_pools(witness: ProofWitness) -> _RenderedPools:
 
 
 class _Renderer:
-    """Renders one proof. Pools are sorted by key and tokens by address; terms name them by their number."""
+    """Renders one proof. Pools are sorted by key and tokens by address; terms refer to them by number."""
 
     def __init__(self, quote: Quote, market: MarketState, witness: ProofWitness) -> None:
         self._quote, self._market, self._witness = quote, market, witness
@@ -221,7 +223,8 @@ class _Renderer:
             "network": network.name,
             "chainId": str(network.chain_id),
             "state": {
-                # Its description names the node, which strangers need not know, and which changes no proof.
+                # The state's description names the node, which strangers need not know and which does not affect the
+                # proof.
                 "source": str(market.provenance),
                 "block": None if market.block is None else str(market.block),
                 "blockHash": None,
@@ -302,7 +305,7 @@ class _Renderer:
         return rendered
 
     def _limits_by_value(self, proven: ProvenBound) -> dict[str, object]:
-        """Return the prices and terms of limits by value, none if there is no such limit."""
+        """Return the prices and terms of limits by value; none if there is no such limit."""
         assert proven.limits is not None
         if not any(each.reason is LimitReason.VALUE for each in proven.limits.tokens):
             return {"prices": [], "terms": []}
@@ -347,12 +350,12 @@ class _Renderer:
 
 
 def _compact(value: object) -> str:
-    """Return canonical JSON; `stateHash` is the hash of this text of the pools."""
+    """Return canonical JSON; `stateHash` is the hash of this text for the pools."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _deflate(text: str, end: int) -> bytes:
-    """Return a text compressed on its own, with no header; `end` is how zlib ends it."""
+    """Return a text compressed separately, without a header; `end` is how zlib ends it."""
     from zlib import DEFLATED, MAX_WBITS, compressobj
 
     stream = compressobj(_GZIP_LEVEL, DEFLATED, -MAX_WBITS)
@@ -360,7 +363,7 @@ def _deflate(text: str, end: int) -> bytes:
 
 
 def _round_down(amount: int) -> int:
-    """Return an amount with only its first `_TRADE_DIGITS` digits."""
+    """Return an amount with only its first `_TRADE_DIGITS` digits, rounded down."""
     unit: int = 10 ** max(0, len(str(abs(amount))) - _TRADE_DIGITS)
     return amount // unit * unit
 
@@ -370,5 +373,5 @@ def _exact(number: float) -> Decimal:
 
 
 def _text(number: Decimal) -> str:
-    """Return a number without an exponent, if it is not too large or small for that."""
+    """Return a number without an exponent, unless it is too large or small."""
     return format(number, "f") if -30 < number.adjusted() < 60 else str(number)

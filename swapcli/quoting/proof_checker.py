@@ -1,7 +1,7 @@
-"""Find and run the proof checker, and recompute swaps and terms of families it does not know for its `--swapcli`.
+"""Find and run the proof checker; for its `--swapcli`, recompute swaps and terms of families it does not know.
 
-The checker is one file that imports no module of this project otherwise: `scripts/check_proof.py` in a checkout, which
-wheels contain beside the packages.
+The checker is one file that otherwise imports no module of this project: `scripts/check_proof.py` in a checkout; wheels
+contain it next to the packages.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from swapcli.families import family
 CHECKER: Final = "check_proof.py"
 _FLOATS: Final = 1.0 - 1e-12
 _DIGITS: Final = 60
-"""The precision at which the checker computes with decimals."""
+"""The decimal precision at which the checker computes."""
 REFUSED: Final = -1
-"""The output that stands for a swap that reverts."""
+"""The output that represents a reverting swap."""
 
 
 def find_checker() -> Path | None:
-    """Return the checker's path in the package or else in the checkout; None if neither has it."""
+    """Return the checker's path in the package, otherwise in the checkout; None if neither has it."""
     package = Path(__file__).resolve().parents[1]
     places = (package / CHECKER, package.parent / "scripts" / CHECKER)
     return next((each for each in places if each.is_file()), None)
@@ -37,8 +37,8 @@ def find_checker() -> Path | None:
 class CheckedBound(NamedTuple):
     """A bound that the checker has proved, in base units of the output token, rounded up.
 
-    `kind` is "output", "acyclic" or "afterGas". `left_out` is the number of directions that a bound net of gas leaves
-    out as dust.
+    `kind` is "output", "acyclic" or "afterGas". `left_out` is the number of directions that a bound net of gas skips as
+    dust.
     """
 
     kind: str
@@ -51,8 +51,8 @@ class ProofCheck(NamedTuple):
     """The checker's result for a proof. `reasons` are the reasons for rejection, one sentence each; empty if it is
     accepted.
 
-    `lines` are what the program prints. `on_faith` has (what, family, count, part of the output) of each kind of claim
-    that the checker takes on faith, as it does not know the family.
+    `lines` are the program's output. `on_faith` has (what, family, count, part of the output) for each kind of claim
+    that the checker takes on faith because it does not know the family.
     """
 
     is_accepted: bool
@@ -65,8 +65,8 @@ class ProofCheck(NamedTuple):
 def check_proof(proof: str | bytes, *, recompute: bool = False) -> ProofCheck:
     """Check a proof, JSON or gzip, with the program `scripts/check_proof.py`. An unreadable proof is rejected.
 
-    With `recompute`, swapcli's own pools recompute what the checker would take on faith. Checking a proof of 200 pools
-    takes some seconds. Raises `InputOutputError` if this installation lacks the program.
+    With `recompute`, swapcli's own pools recompute the claims that the checker would take on faith. Checking a proof of
+    200 pools takes a few seconds. Raises `InputOutputError` if this installation lacks the program.
     """
     from decimal import Context, localcontext
 
@@ -107,7 +107,7 @@ def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, s
 def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
     """Return the largest gain of a trade in a direction, at prices per base unit, for inputs up to `limit`.
 
-    It includes the gifts of the contract's rounding, and is lowered by the error of floats.
+    It includes gains from the contract's rounding, and is lowered by the floating-point error.
     """
     number, *pair = direction
     pool = _read_pool(document, number)
@@ -116,7 +116,7 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
     units_in, units_out, part = pool.rounding_gain(sold, bought) or RoundingGain()
     price_out *= 1.0 + part
     if price_out * (curve.start_rate * max(1.0, units_in) + units_out) <= price_in:
-        return 0.0  # no whole unit brings its price
+        return 0.0  # no whole unit is worth its price
     end = min(limit, curve.capacity)
     amount_in, amount_out = end, curve.amount_out(end)
     if price_in > 0.0:
@@ -129,7 +129,7 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
 
 
 def start_rate(document: Any, direction: Sequence[int]) -> float:
-    """Return the spot rate of a direction: the output of the first unit, fee included."""
+    """Return the spot rate of a direction: the output for the first unit, after the fee."""
     number, *pair = direction
     return _read_pool(document, number).curve(*(document["tokens"][each]["address"] for each in pair)).start_rate
 

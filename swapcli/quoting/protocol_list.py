@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 ENOUGH_SWAPS: Final = 20
-"""Recorded swaps after which a family counts as compared with the chain; chosen."""
+"""The number of recorded swaps from which a family counts as compared with the chain; chosen."""
 
 
 class QuoteKind(StrEnum):
@@ -38,18 +38,18 @@ class ContractCertainty(StrEnum):
     """Whether the address of the contract that creates a protocol's pools is certain."""
 
     CONFIRMED = "confirmed"
-    """The sources leave no doubt, or there are several of them."""
+    """The sources leave no doubt, or several of them agree."""
     UNCONFIRMED = "unconfirmed"
-    """One source names them that is not the protocol's own."""
+    """A single source names it, which is not the protocol's own."""
 
 
 class ProtocolSupport(NamedTuple):
     """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
 
-    `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
-    pools to find. `contract` is None where the network names no contract of the protocol. `dialects` are those of the
-    routers that execute its pools. `recorded_swaps` are the recorded swaps of its family that are equal to its quotes,
-    None where the contracts quote themselves, or nothing does.
+    `reason` is a sentence about the missing fact; empty if both are possible, and for the wrapper, which has no pools
+    to find. `contract` is None if the network names no contract of the protocol. `dialects` are those of routers that
+    execute its pools. `recorded_swaps` is the number of its family's recorded swaps that match its quotes, None if the
+    contracts quote themselves or nothing quotes.
     """
 
     protocol: ProtocolInfo
@@ -62,16 +62,16 @@ class ProtocolSupport(NamedTuple):
 
     @property
     def is_compared(self) -> bool | None:
-        """Whether enough recorded swaps are equal to its family's quotes; None as `recorded_swaps`."""
+        """Whether enough recorded swaps match its family's quotes; None as `recorded_swaps`."""
         return None if self.recorded_swaps is None else self.recorded_swaps >= ENOUGH_SWAPS
 
 
 class ListedProtocol(NamedTuple):
     """A protocol with its support in swapcli, the number of its known pools, and the last confirmed quote.
 
-    `pools` is None if the pools of the network are unknown. `unexplained` are those of an unknown version. `facts_date`
-    is the day on which the facts about the network were checked, `agreement` the newest swap that equalled its quote.
-    `package` is the installed package, with its version, that has its family; None for a family of swapcli.
+    `pools` is None if the network's pools are unknown. `unexplained` counts those of an unknown version. `facts_date`
+    is the day on which the facts about the network were checked, and `agreement` the newest swap that matched its
+    quote. `package` is the installed package, with its version, that has its family; None for a family of swapcli.
     """
 
     support: ProtocolSupport
@@ -84,7 +84,7 @@ class ListedProtocol(NamedTuple):
 
     @property
     def agreed_at(self) -> str | None:
-        """The time and the block of the newest swap that equalled its quote."""
+        """The time and the block of the newest swap that matched its quote."""
         agreement = self.agreement
         if agreement is None:
             return None
@@ -92,12 +92,12 @@ class ListedProtocol(NamedTuple):
 
     @property
     def quotes(self) -> str:
-        """How its pools are quoted, and whether that was not yet compared with the chain."""
+        """How its pools are quoted, and whether that still has to be compared with the chain."""
         return self.support.quotes.value + (", not compared" if self.support.is_compared is False else "")
 
     @property
     def reason(self) -> str:
-        """The missing fact or version of pools, in words; empty if nothing is missing."""
+        """The missing fact or the unknown pool version, in words; empty if nothing is missing."""
         support, date = self.support, self.facts_date
         missing = f"{support.reason} (as of {date})" if support.reason and date else support.reason
         keys = ", ".join(self.unexplained)
@@ -135,7 +135,7 @@ class ListedProtocol(NamedTuple):
 class ProtocolList(NamedTuple):
     """The protocols of a network; `pools_source` is the source of the counted pools, None if none are known.
 
-    `families` are those of installed packages that no protocol of the network has. Only their names are known: their
+    `families` are those of installed packages that no protocol of the network uses. Only their names are known: their
     packages are not imported.
     """
 
@@ -151,7 +151,7 @@ class ProtocolList(NamedTuple):
 
 
 def _unused_document(plugin: Plugin) -> ProtocolDocumentJson:
-    """Return the row of a family that no protocol of the network has."""
+    """Return the row of a family that no protocol of the network uses."""
     return {
         "protocolId": None,
         "protocol": None,
@@ -176,7 +176,7 @@ def _unused_document(plugin: Plugin) -> ProtocolDocumentJson:
 
 
 class _KnownPools(NamedTuple):
-    """The number of known pools and the pools of an unknown version by protocol: of the store, else embedded."""
+    """The known pools and those of an unknown version, counted by protocol, in the store or the embedded market."""
 
     source: Literal["store", "embedded"] | None
     counts: Counter[str]
@@ -211,7 +211,7 @@ def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | 
 
 
 def _load_pools(sources: SourceChooser, name: str) -> tuple[Network, _KnownPools]:
-    """Return a network as its store describes it, if it has one, with the pools that are known."""
+    """Return a network as its store describes it, if it has one, with the known pools."""
     store = sources.markets.find_store(name)
     if store is None:
         network = sources.networks.find(name)
@@ -256,7 +256,7 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
 def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
     name = protocol.amm_name
     if protocol.family is None or (protocol.unsupported and name not in found):
-        # Its maths may be known, but nothing names its pools.
+        # Its maths may be known, but no contract lists its pools.
         reason = protocol.unsupported or "swapcli has no maths for its pools"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
     quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT

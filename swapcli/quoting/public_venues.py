@@ -1,8 +1,8 @@
 """A network's venues in public lists, and how swapcli quotes them (`public_venues.json`).
 
-The file has the lists with the commits that were read, and of each network the venues with the protocols of its
-definition that they are, or the reason why no protocol is. It is the one place that knows both names of a venue.
-`docs/venues.md` is written from it (`make venues`).
+The file has the lists with the commits that were read. For each network it maps the venues to protocols of the
+network's definition, or gives the reason why there is none. It is the only place with both names of a venue.
+`docs/venues.md` is generated from it (`make venues`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Coverage(StrEnum):
 
 
 class PublicList(NamedTuple):
-    """A public list of venues, the revision that was read, its date, YYYY-MM-DD, and its parts that were read."""
+    """A public list of venues, with the revision, the date (YYYY-MM-DD) and the parts that were read."""
 
     name: str
     repository: str
@@ -49,8 +49,8 @@ class PublicList(NamedTuple):
 class PublicVenue(NamedTuple):
     """A listed protocol, named as in the first of `lists`, and how its pools are quoted.
 
-    `protocols` are those of the network that it is, empty for a venue that no protocol is. `reason` is why it is not
-    quoted exactly, a sentence; empty if it is.
+    `protocols` are the network's protocols that make up the venue; empty if there are none. `reason` is a sentence on
+    why it is not quoted exactly; empty if it is.
     """
 
     name: str
@@ -72,7 +72,7 @@ class PublicVenue(NamedTuple):
 
 
 class VenueList(NamedTuple):
-    """A network's protocols in public lists, unquoted ones first; `read_on` is a day, YYYY-MM-DD."""
+    """A network's protocols in public lists, unquoted ones first; `read_on` is a date, YYYY-MM-DD."""
 
     network: Network
     venues: tuple[PublicVenue, ...]
@@ -107,7 +107,7 @@ def list_venues(network: Network) -> VenueList:
 
 
 def read_on() -> str:
-    """Return the day on which the lists were read, YYYY-MM-DD."""
+    """Return the date on which the lists were read, YYYY-MM-DD."""
     return str(_read_file()["read"])
 
 
@@ -133,7 +133,7 @@ def _venue(entry: Mapping[str, Any], supports: Mapping[str, ProtocolSupport], ne
 
 
 def _coverage(supports: Sequence[ProtocolSupport]) -> tuple[Coverage, str]:
-    """Return the coverage of a venue that is several protocols: the best one of them, and what the others miss."""
+    """Return the coverage of a venue with several protocols: the best of them, and what the others lack."""
     reasons = "; ".join(dict.fromkeys(each.reason for each in supports if each.reason))
     usable = {each.quotes for each in supports if each.can_sync}
     if QuoteKind.EXACT in usable:

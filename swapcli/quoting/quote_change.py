@@ -1,4 +1,4 @@
-"""The quotes of a watch: how each differs from the first one for the same order, and refreshes that failed."""
+"""The quotes of a watch, with their differences from the first quote for the same order, and failed refreshes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class QuoteChange(NamedTuple):
     """The change since an earlier quote, made at `since_s` (Unix), in base units.
 
-    `bps` is that of the output, or of the input if the order names the output.
+    `bps` is the change of the output, or of the input if the order specifies the output.
     """
 
     amount_in: int
@@ -27,7 +27,7 @@ class QuoteChange(NamedTuple):
 
 
 class WatchedQuote(NamedTuple):
-    """A quote of `Market.watch`, and how it differs from the first one."""
+    """A quote of `Market.watch`, and its difference from the first one."""
 
     quote: SwapQuote
     change: QuoteChange

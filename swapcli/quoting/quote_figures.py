@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 def find_warnings(
     answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None
 ) -> tuple[PriceImpact | None, tuple[Finding, ...]]:
-    """Return the price impact of a quote, and the warnings about it and about its payload: a part of its figures."""
+    """Return a quote's price impact and the warnings about the quote and its payload, which are part of its figures."""
     terms, impact = _terms_of(answer, terms), impact_of(answer)
     return impact, _warnings(answer, impact, terms, _gas_cost(answer)[0], payload)
 
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None) -> QuoteFigures:
-    """Return the figures of a quote on the terms of its swap, with the warnings about it and about its payload."""
+    """Return a quote's figures on the terms of its swap, with the warnings about it and its payload."""
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     terms = _terms_of(answer, terms)
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
@@ -73,7 +73,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTran
 
 
 def _terms_of(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
-    """Return the terms of the swap of a quote; one that wraps is built here, and pays one for one."""
+    """Return the terms of a quote's swap; a swap that wraps is built here, and pays one for one."""
     is_wrap = isinstance(answer, LocalQuote) and answer.network.wraps(answer.order)
     return terms._replace(slippage_ppm=0) if is_wrap else terms
 
@@ -97,7 +97,7 @@ def compute_payload_figures(
     terms: SwapTerms,
     built_at_s: int,
 ) -> QuoteFigures:
-    """Return the figures of the transaction of an earlier route, built from a replay on `state` at `built_at_s` (Unix).
+    """Return the figures of the transaction of an earlier route, built at `built_at_s` (Unix) from a replay on `state`.
 
     The replay has no gas price and compares no other route, so these figures are unknown.
     """
@@ -127,7 +127,7 @@ def compute_payload_figures(
 
 
 def _gas_cost(answer: QuoteResult) -> tuple[int | None, GasValueSource | None]:
-    """Return the gas cost of a quote in its output token, rounded up, and where its value comes from; None if unknown.
+    """Return a quote's gas cost in its output token, rounded up, and the source of its value; None if unknown.
 
     A remote service states its cost in USD, with the price of the output.
     """
@@ -150,7 +150,7 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
     best, amount_out, gas_units = quote.best_single_path_out, quote.amount_out, quote.best_single_path_gas_units
     if best is None:
         return SinglePath(None, None)
-    # An order of an output needs less input on a better route, and its single path has no figure for that.
+    # With an exact output, a better route needs less input, and the single path has no figure for that.
     if not best or answer.order.reverse:
         return None
     gain_bps = round(BPS * (amount_out - best) / best, 4)

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 Percentage: TypeAlias = "str | float | Decimal"
-"""Percent: 0.5, "0.5" and "50bps" are half a percent."""
+"""A percentage: 0.5, "0.5" and "50bps" are half a percent."""
 Handoff: TypeAlias = Literal["safe", "wallet-calls"]
-"""A document for other signers: a Safe's batch, or a wallet's request for calls."""
+"""A document for other signers: a Safe batch, or a wallet request."""
 
 
 class QuoteKeywords(TypedDict, total=False):
@@ -45,14 +45,14 @@ class TransactionKeywords(TypedDict, total=False):
     """How to execute a quote.
 
     `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
-    or a duration such as "20m" or "3d", for routers that enforce one. `max_impact` in percent is the price impact above
-    which no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they
-    are rejected as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
-    fees, and checks balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote
-    says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce. `signature` is that of the message
-    of `permit` for the same `deadline`, by the sender, or the destination without one: it replaces an approval.
-    `handoff` names the document in which others sign it: the default deadline is then a day away, and a shorter one
-    gives a warning.
+    or a duration such as "20m" or "3d", for routers that enforce one. No transaction is built above `max_impact`, a
+    price impact in percent, or above `max_slippage`. Tokens, pools and routers lose what they receive: they are
+    rejected as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
+    fees, and checks balance and allowance; with `simulate`, it also simulates the swap, which must pay the quoted
+    amount. `allow_fees` turns the rejection of the node's gas, fees or nonce into a warning. `signature` signs the
+    message from `permit` with the same `deadline`, by the sender, or by the destination if there is no sender; it
+    replaces an approval. `handoff` names the document in which others sign the swap: the default deadline is then one
+    day, and a shorter one gives a warning.
     """
 
     destination: Required[str]

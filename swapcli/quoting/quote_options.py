@@ -1,4 +1,4 @@
-"""The options of one quote combined with the settings and checked against the network, and the accounts they name."""
+"""The options of one quote, combined with the settings and checked against the network, and the accounts they name."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class QuoteOptions(NamedTuple):
-    """How to route orders and how to write their quotes. `values` are the fields of orders and requests that the quote
-    parameters give, by name."""
+    """How to route orders and how to write their quotes. `values` are the fields of orders and requests from the quote
+    parameters, by name."""
 
     api_version: ApiVersion
     terms: SwapTerms
@@ -45,7 +45,7 @@ class QuoteOptions(NamedTuple):
 
     @property
     def reverse(self) -> bool:
-        """Whether the amounts of orders are those to buy."""
+        """Whether orders specify the amount to buy."""
         return bool(self.values["reverse"])
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
@@ -58,8 +58,8 @@ class QuoteOptions(NamedTuple):
 
 
 def parameter_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of orders and requests that the quote parameters give: from the settings, and from the options
-    of one quote, which are no settings."""
+    """Return the fields of orders and requests that the quote parameters set, from the settings and from options of one
+    quote that are not settings."""
     return {
         each.field: getattr(settings, each.field) if each.setting else options.get(each.name, each.default)
         for each in QUOTE_PARAMETERS
@@ -103,7 +103,7 @@ def resolve_options(
 
 
 def warning_limits(settings: Settings) -> dict[str, Any]:
-    """Return the limits above which a swap has warnings, by their fields of `SwapTerms`."""
+    """Return the limits above which a swap has warnings, by field of `SwapTerms`."""
     return {
         "ttl_s": settings.route_ttl_s,
         "impact_warning_ppm": settings.impact_warning_ppm,
@@ -112,8 +112,8 @@ def warning_limits(settings: Settings) -> dict[str, Any]:
 
 
 def _overrides(options: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield the options of one quote that are settings, by key. Raises `TypeError` for what is not an option of a
-    quote."""
+    """Yield the options of one quote that are settings, by key. Raises `TypeError` for anything that is not a quote
+    option."""
     for name, value in options.items():
         row = PARAMETERS.get(name)
         if row is None or not row.is_keyword:
@@ -192,7 +192,7 @@ def _labelled(label: str) -> Iterator[None]:
 
 
 class NamedAccount(NamedTuple):
-    """The canonical address of an account. If it was given by its `name`, `note` says whose address it is."""
+    """The canonical address of an account. If the account was given by its `name`, `note` says whose address it is."""
 
     address: str
     name: str = ""
@@ -200,7 +200,7 @@ class NamedAccount(NamedTuple):
 
 
 def find_account(sources: SourceChooser, text: str, network: Network, label: str) -> NamedAccount:
-    """Return the account with an address or a name, which a node resolves.
+    """Return the account for an address or a name; a node resolves the name.
 
     Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
     """
@@ -224,7 +224,7 @@ def find_account(sources: SourceChooser, text: str, network: Network, label: str
 
 
 def check_allowed_recipient(source: QuoteSource, recipient: str, allowed: str | None, label: str) -> None:
-    """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the one that `label` allows."""
+    """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless `label` allows it."""
     from swapcli.payload.checks.recipients import check_recipient
     from swapcli.quoting.sources.quote_source import known_contract
 

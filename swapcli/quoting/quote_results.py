@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Contradiction(NamedTuple):
-    """A computed pool whose contract quotes a different output for a sale, so no pool of its protocol is used.
+    """A computed pool whose contract quotes a different output, so no pool of its protocol is used.
 
-    `quoted` is 0 if the contract rejects the sale; then only the pool is not used.
+    `quoted` is 0 if the contract rejects the sale; then only this pool is excluded.
     """
 
     protocol: str
@@ -35,13 +35,13 @@ class Contradiction(NamedTuple):
 
 
 class LocalQuote(NamedTuple):
-    """A quote of the routing core.
+    """A quote from the routing core.
 
-    `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
-    of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
-    `payload` is that of the route, if the quote was requested with terms. For `contradictions`
-    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`. If a quote has made the
-    `router_choice`, `network` is that of the chosen router. `book_prices` are as in `QuoteFigures`.
+    `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of the
+    route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
+    `payload` is the route's, if the quote was requested with terms. `contradictions` exclude some protocols or pools.
+    `unread_gain_bps` is as in `QuoteFigures`. If the quote has made the `router_choice`, `network` has the chosen
+    router. `book_prices` are as in `QuoteFigures`.
     """
 
     order: Order
@@ -62,10 +62,10 @@ class LocalQuote(NamedTuple):
 
 
 class RemoteQuote(NamedTuple):
-    """A quote of a remote service: its route, without exact steps and pool states.
+    """A quote from a remote service: its route, without exact steps and pool states.
 
-    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document that the
-    service sent, unread; None if it sent none.
+    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document sent by the
+    service, unchecked; None if it sent none.
     """
 
     order: Order
@@ -87,7 +87,7 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that keeps only the pools of its route, or of its proof if it has one."""
+    """Return a quote that keeps only the pools of its route, or those of its proof if it has one."""
     if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}

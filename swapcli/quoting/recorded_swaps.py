@@ -1,6 +1,6 @@
 """The number of recorded swaps that each family reproduces exactly as on the chain (`recorded_swaps.json`).
 
-`make exactness` counts them by replaying the recordings that the tests hold; `swapcli record` makes further ones.
+`make exactness` counts them by replaying the recordings in the tests; `swapcli record` makes new ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def recorded_swaps(family: str) -> int:
-    """Return the recorded swaps of a family that are equal, 0 if there are none."""
+    """Return the number of a family's recorded swaps that match; 0 if there are none."""
     return _counts().get(family, 0)
 
 

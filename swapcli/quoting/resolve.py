@@ -22,7 +22,7 @@ def find_token(
 ) -> Token:
     """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
 
-    `tokens` by lower-case address are the market's. The native token answers to its symbol, the zero address and the
+    `tokens` by lower-case address are the market's. The native token is found by its symbol, the zero address and the
     forty-`e` address; no other token can take its symbol. An address may name its chain, as in `base:0x...`. An error
     suggests what `find_swappable` returns, by default all known tokens. Raises `UnknownToken`, `AmbiguousToken`,
     `InvalidAddress`.

@@ -1,7 +1,7 @@
 """Simulate the offers in a comparison, for one sender, at one block, on the node that checks swaps.
 
-The block is the newest one once all have responded: no one can sign for an earlier one. What is not simulated gives the
-reason why.
+The block is the newest one when all have responded: no one can sign for an earlier one. An offer that is not simulated
+has a reason.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _REQUESTS: Final = 8
-"""Requests of a simulation to a public node: the newest block, the sender, balances, up to three for a token that keeps
-balances unusually, and the simulation."""
+"""Requests that one simulation sends to a public node: the newest block, the sender, balances, up to three for a token
+with unusual storage of balances, and the simulation."""
 _NO_NODE: Final = "no node is set to simulate it"
 _NO_OFFER: Final = "it made no offer"
 _NO_ROUTE: Final = "it has no route"
@@ -52,7 +52,7 @@ _Run = SimulationRun | SwapcliError
 
 
 class OfferSimulator(NamedTuple):
-    """Simulates offers on the node of the settings, for a sender who also receives the output."""
+    """Simulates offers on the node from the settings, for a sender who also receives the output."""
 
     nodes: NodeOpener
     routers: RouterMemory
@@ -60,7 +60,7 @@ class OfferSimulator(NamedTuple):
     sender: str
 
     def own_calls(self, source: QuoteSource, split: QuoteResult, terms: SwapTerms) -> tuple[SimulatedCall, ...]:
-        """Return the payload of a quote of `source`, in each way in which its router may read it.
+        """Return the payload of a quote from `source`, once for each way in which its router may read it.
 
         Raises as `QuoteSource.build`.
         """
@@ -78,7 +78,7 @@ class OfferSimulator(NamedTuple):
     ) -> list[Alternative]:
         """Return the alternatives with the results of their simulations, in the same order; the split route is first.
 
-        `own` are its payloads, or why it has none.
+        `own` are its payloads, or the reason why it has none.
         """
         split = answers[0]
         calls = {0: own} if isinstance(own, tuple) and own else {}
@@ -97,7 +97,7 @@ class OfferSimulator(NamedTuple):
         return [_replayed(each, simulated[0], split.quoted) for each in simulated]
 
     def _call(self, answer: AnsweredAlternative, order: Order) -> SimulatedCall | None:
-        """Return the payload of an answer from outside; None without one."""
+        """Return the payload of an alternative from outside; None if it has none."""
         if answer.alternative.kind is AlternativeKind.SERVICE and answer.quoted is not None:
             payload: UnsignedTransaction | None = answer.quoted.payload
             return None if payload is None else SimulatedCall.from_payload(payload)
@@ -106,7 +106,7 @@ class OfferSimulator(NamedTuple):
     def _offered_call(self, offer: AggregatorOffer, order: Order) -> SimulatedCall | None:
         transaction = offer.transaction
         if transaction is None or transaction.to == self.sender:
-            return None  # the sender has the simulation's code, which would do what the call says
+            return None  # the sender has the simulation's code, which would execute the call
         token_in, token_out = (
             ZERO_ADDRESS if is_native(each.address) else each.address for each in (order.token_in, order.token_out)
         )
@@ -147,7 +147,7 @@ class OfferSimulator(NamedTuple):
 
 
 class _Runs(NamedTuple):
-    """What came of the payloads of each alternative, by its index, and on which block; or why nothing did."""
+    """The results of each alternative's payloads, by its index, and their block; or why nothing was simulated."""
 
     found: Mapping[int, Sequence[_Run]] = MappingProxyType({})
     block: int | None = None
@@ -155,7 +155,7 @@ class _Runs(NamedTuple):
 
 
 def _result(runs: Sequence[_Run], block: int | None, split: QuoteResult | None, extra: int) -> AlternativeSimulation:
-    """Return what the payloads of an alternative show: that which pays the most, otherwise why the first one failed."""
+    """Return the result of an alternative's payloads: the one that pays the most, otherwise the first failure."""
     paying = [run for run in runs if isinstance(run, SimulationRun) and _pays(run)]
     if not paying:
         failed = AlternativeSimulation(SimulationOutcome.FAILED, _problem(runs[0]), block)
@@ -193,10 +193,10 @@ def _why_not(answer: AnsweredAlternative, own: tuple[SimulatedCall, ...] | Swapc
 
 
 def _replayed(alternative: Alternative, split: Alternative, quoted: QuoteResult | None) -> Alternative:
-    """Return another alternative of this process as the simulation of the split route suggests.
+    """Return another alternative of this process, with the result that the split route's simulation suggests.
 
-    Its amount and its gas stand in the same proportion to those of its quote as the split route's: both meet the same
-    tokens and the same router. Otherwise gas before refunds would be compared with gas after them.
+    Its amount and gas are scaled from its quote in the same proportion as the split route's, because both use the same
+    tokens and router. Otherwise gas before refunds would be compared with gas after refunds.
     """
     proof = split.simulation
     is_other = alternative.kind not in (AlternativeKind.SPLIT, *REMOTE_KINDS)

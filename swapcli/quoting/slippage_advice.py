@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> SlippageAdvice | None:
-    """Return the advice for a quote of a source; None for a service's quote, and for wrapping.
+    """Return the advice for a source's quote; None for a service's quote, and for wrapping.
 
-    Its pools may move for `window_s` until it is mined.
+    Its pools may move for `window_s` before it is mined.
     """
     if not isinstance(answer, LocalQuote):
         return None
@@ -34,7 +34,7 @@ def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> Slippa
 
 
 def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, int]]:
-    """Return the outputs of the route on earlier states of its pools, by Unix time."""
+    """Return the route's outputs on earlier states of its pools, by Unix time."""
     quote, execution, outputs = answer.quote, execution_of(answer.network), []
     wrappers = {step.pool for step in quote.steps if answer.pools[step.pool].is_wrapper}
     known = known_market(source)
@@ -50,11 +50,11 @@ def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, in
 
 
 def _gas_unit_ppm(answer: LocalQuote) -> float | None:
-    """Return the price of a unit of gas in ppm of what the order is worth; None if a price is unknown."""
+    """Return the price of a unit of gas in ppm of the order's value; None if a price is unknown."""
     quote = answer.quote
-    if answer.network.is_gas_token(answer.order.token_in):  # the order is in the currency of gas, so no price is needed
+    if answer.network.is_gas_token(answer.order.token_in):  # the order is in the gas currency, so no price is needed
         return quote.gas_price_wei / quote.amount_in * PPM
     if quote.wei_value is None or not quote.amount_out:
         return None
     of_output = quote.gas_price_wei * quote.wei_value.amount / quote.amount_out * PPM
-    return of_output * min(1.0, 1.0 - (quote.price_impact or 0.0))  # what is sold may be worth more
+    return of_output * min(1.0, 1.0 - (quote.price_impact or 0.0))  # the sold amount may be worth more

@@ -1,9 +1,9 @@
 """How much slippage an order needs, and how much is safe: advice with reasons, which is never applied automatically.
 
 A sandwich sells before the order in one of its pools, and buys back after it. It can take no more than the slippage
-allows, pays the pool's fee twice, and the gas of two transactions. Below a certain slippage none of this route can
-have a profit. The reasoning: in each pool, trials with exact swaps find the most that a sandwich gains for each unit
-that the order loses. A sandwich of any of the pools at once gains at most the largest of these factors times the
+allows, and pays the pool's fee twice plus the gas of two transactions. Below a certain slippage, no sandwich on this
+route can be profitable. The reasoning: in each pool, trials with exact swaps find the most that a sandwich gains per
+unit that the order loses. A sandwich of several pools at once gains at most the largest of these factors times the
 order's loss, which is at most the slippage; so it cannot pay for its gas while factor * slippage <= gas.
 """
 
@@ -24,34 +24,34 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import V1_SLIPPAGE, V2_SLIPPAGE, format_percent
 
 MIN_ADVISED_PPM: Final = V1_SLIPPAGE.min_ppm
-"""Every endpoint of the Fibrous API takes it."""
+"""The lowest slippage that every endpoint of the Fibrous API accepts."""
 MAX_BOUND_PPM: Final = V2_SLIPPAGE.max_ppm
-"""No more can be asked for."""
+"""The highest slippage that can be requested."""
 
 _GRAIN_PPM: Final = 100
-"""Advice is in hundredths of a percent."""
-_TRANSACTIONS: Final = 2  # of a sandwich
+"""Advice is rounded to hundredths of a percent."""
+_TRANSACTIONS: Final = 2  # gas of a sandwich
 _MOST_GAS_PPM: Final = 1e12
-"""A million times the order: no sandwich takes that, and infinite gas would be no number in what follows."""
+"""A million times the order: no sandwich takes that much, and the calculations below need a finite number."""
 _FIRST_PART: Final = 4**8
-"""The smallest sandwich that is tried sells so small a part of what the order sells in the pool."""
+"""The smallest sandwich to try, as a fraction of the order's sale in the pool."""
 _GROWTH: Final = 4
 _TRIALS: Final = 16
-"""The largest sells 16,384 times as much. A sandwich gains less than the order sells in the pool, so that with a fee of
-0.01% larger ones cannot pay their fees."""
+"""The largest sandwich sells 16,384 times as much. A sandwich gains less than the order sells in the pool, so with a
+fee of 0.01% larger ones cannot pay their fees."""
 _DEEPEST_LOSS: Final = 2
-"""Larger ones are not tried where the order loses more than half of its output in the pool: no slippage that can be
-asked for allows more."""
+"""Larger sandwiches are not tried once the order loses more than half of its output in the pool: no valid slippage
+allows more."""
 _BETWEEN_TRIALS: Final = 15 / 16
-"""For what a sandwich between two trials may gain above both."""
+"""Margin for what a sandwich between two trials may gain above both."""
 
 
 class SandwichBound(NamedTuple):
     """The slippage below which no sandwich attack on a route is profitable.
 
-    `limit_ppm` is that slippage, None if none has a profit at any that can be asked for. `gas_ppm` is the gas of its
-    two transactions as a part of the order's worth, None if unknown: then it counts as free. `gain_ppm` is the most
-    that it gains of what the order loses; 0 if the pools' fees take all of it.
+    `limit_ppm` is that slippage, None if no attack is profitable at any valid slippage. `gas_ppm` is the gas of the
+    attack's two transactions as a share of the order's value; None if unknown, in which case gas counts as free.
+    `gain_ppm` is the largest share of the order's loss that an attacker gains; 0 if the pools' fees take all of it.
     """
 
     limit_ppm: int | None
@@ -60,8 +60,8 @@ class SandwichBound(NamedTuple):
 
 
 class Movement(NamedTuple):
-    """How far the output of a route fell within `window_s`, at most, in ppm: at this number of `blocks`, the first and
-    the last `history_s` apart."""
+    """The largest fall of a route's output within `window_s`, in ppm: at this number of `blocks`, of which the first
+    and the last are `history_s` apart."""
 
     fall_ppm: int
     window_s: int
@@ -82,8 +82,8 @@ class SlippageAdvice(NamedTuple):
 
 
 def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> SlippageAdvice:
-    """Return the advice for a route: enough for its movement; if that is unknown, what is safe from sandwiches, but no
-    more than the default."""
+    """Return the advice for a route: enough for its movement; if that is unknown, the slippage that is safe from
+    sandwiches, but no more than the default."""
     limit_ppm = MAX_BOUND_PPM if sandwich.limit_ppm is None else sandwich.limit_ppm
     if movement is None:
         needed_ppm = min(limit_ppm, DEFAULT_SLIPPAGE_PPM) // _GRAIN_PPM * _GRAIN_PPM
@@ -97,7 +97,7 @@ def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> Slipp
 
 
 def measure_movement(outputs: Sequence[tuple[int, int]], window_s: int) -> Movement | None:
-    """Return the largest fall between two outputs of a route within the window; None if no two are so close.
+    """Return the largest fall between two outputs of a route within the window; None if no two are that close in time.
 
     `outputs` are Unix times and outputs in base units (> 0), in any order.
     """
@@ -117,9 +117,9 @@ def measure_movement(outputs: Sequence[tuple[int, int]], window_s: int) -> Movem
 def bound_sandwich(
     steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int, amount_out: int, gas_unit_ppm: float | None
 ) -> SandwichBound:
-    """Return the bound for the steps of a route on the state of its `pools`, by key.
+    """Return the sandwich bound for a route's steps on the state of its `pools`, by key.
 
-    `gas_unit_ppm` is the price of a unit of gas in ppm of the order's worth, None if it is unknown.
+    `gas_unit_ppm` is the price of a unit of gas in ppm of the order's value, None if it is unknown.
     """
     swaps = _merge(steps)
     flow = _trace_flow(steps, pools, amount_in)
@@ -140,7 +140,7 @@ def bound_sandwich(
 
 
 class _Swap(NamedTuple):
-    """What a route sells in one direction of a pool, in all of its swaps there."""
+    """The total sale of a route in one direction of a pool."""
 
     pool: str
     token_in: str
@@ -149,8 +149,8 @@ class _Swap(NamedTuple):
 
 
 class _Flow(NamedTuple):
-    """What a base unit of each token is worth along a route: the part of the order's input that was `spent` on it, and
-    how many units of the output are `lost` with the last unit of it."""
+    """The value of a base unit of each token along a route: the part of the order's input `spent` on it, and the units
+    of output `lost` with its last unit."""
 
     spent: Mapping[str, float]
     lost: Mapping[str, float]
@@ -164,7 +164,7 @@ def _merge(steps: Sequence[Step]) -> list[_Swap]:
 
 
 def _trace_flow(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int) -> _Flow:
-    """Follow the order's input forward and its output backward, in the order in which the steps are executed."""
+    """Follow the order's input forward and its output backward, in execution order."""
     spent, units = defaultdict[str, float](float), defaultdict[str, int](int)
     spent[steps[0].token_in], units[steps[0].token_in] = 1.0, amount_in
     for step in steps:
@@ -183,7 +183,7 @@ def _trace_flow(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int
 
 
 def _last_rate(pool: Pool, step: Step) -> float:
-    """Return the rate of the last unit that a step sells, its average rate where the curve does not know it."""
+    """Return the rate of the last unit that a step sells, or its average rate if the curve does not know it."""
     average = step.amount_out / step.amount_in
     try:
         rate = pool.curve(step.token_in, step.token_out).rate(step.amount_in)
@@ -194,15 +194,15 @@ def _last_rate(pool: Pool, step: Step) -> float:
 
 
 def _most_gain(pool: Pool, swap: _Swap, flow: _Flow) -> float:
-    """Return the most that a sandwich in a pool gains, in parts of the order's input, for each unit of the output that
-    the order loses; not positive if it has no profit before gas."""
+    """Return the most that a sandwich in a pool gains, as a share of the order's input, per unit of output that the
+    order loses; not positive if it has no profit before gas."""
     if pool.is_wrapper:
         return 0.0
     spent, lost = flow.spent[swap.token_in], flow.lost[swap.token_out]
     if not lost:
         return inf
     if pool.is_single_use or pool.is_sampled:
-        # What it pays after another swap is unknown: as if a sandwich gained all that the order loses.
+        # The output after another swap is unknown: assume that a sandwich gains everything the order loses.
         return flow.spent[swap.token_out] / lost
     try:
         undisturbed, _ = pool.swap(swap.token_in, swap.token_out, swap.amount_in)
@@ -214,18 +214,18 @@ def _most_gain(pool: Pool, swap: _Swap, flow: _Flow) -> float:
         front = swap.amount_in * _GROWTH**trial // _FIRST_PART
         gain, is_deepest = _try_sandwich(pool, swap, undisturbed, front) if front else (-inf, False)
         tried.append((gain, front))
-        # Nor can it pay the fee on larger ones from all that the order sells.
+        # Nor can the fee on larger ones be paid from everything that the order sells.
         if is_deepest or 2 * front * pool.fee_ppm > swap.amount_in * PPM:
             break
-    # What pays most is near the best trial, or where the pool becomes so shallow that trials end.
+    # The best sandwich is near the best trial, or where the pool becomes so shallow that trials end.
     for front in {max(tried)[1], tried[-1][1]}:
         tried += [(_try_sandwich(pool, swap, undisturbed, near)[0], near) for near in (front // 2, front * 2) if near]
     return max(tried)[0] * spent / lost
 
 
 def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tuple[float, bool]:
-    """Return how many units of the input a sandwich that sells `front` gains for each unit that the order loses, and
-    whether no larger one needs to be tried. The order gets `undisturbed` without it."""
+    """Return the input units that a sandwich selling `front` gains per unit that the order loses, and whether no larger
+    one needs to be tried. `undisturbed` is the order's output without the sandwich."""
     _, token_in, token_out, sold = swap
     try:
         bought, before = pool.swap(token_in, token_out, front)

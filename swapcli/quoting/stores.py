@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StoreInfo(NamedTuple):
-    """The contents of a store at a Unix time."""
+    """The contents of a store, at a Unix time."""
 
     summary: StoreSummary
     now_s: float
@@ -69,7 +69,7 @@ class StoreInfo(NamedTuple):
 
 
 class StoreList(NamedTuple):
-    """The stores that can be read, and the errors of the others."""
+    """The readable stores, and the errors of the others."""
 
     stores: tuple[StoreInfo, ...]
     failures: tuple[SwapcliError, ...] = ()
@@ -81,7 +81,7 @@ class StoreList(NamedTuple):
 
 
 class ExportedMarket(NamedTuple):
-    """A market as the text of a market file, written to `file` if it is given."""
+    """A market as the text of a market file, written to `file` if that is given."""
 
     market: MarketState
     text: str
@@ -90,7 +90,7 @@ class ExportedMarket(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that orders can swap."""
+        """The number of swappable tokens."""
         return len(swappable_in(self.market))
 
     @own_document
@@ -107,7 +107,7 @@ class ExportedMarket(NamedTuple):
 
 
 class RemovedStore(NamedTuple):
-    """A store that was removed, or is to be; `pools` is None if it is damaged."""
+    """A store that was removed, or will be; `pools` is None if it is damaged."""
 
     network: str
     path: str
@@ -150,7 +150,7 @@ def import_market(
     skip_bad_pools: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> StoreInfo:
-    """Write the pools of a market file into the store of its network, which quotes use from then on.
+    """Write the pools of a market file into its network's store, which quotes use from then on.
 
     With a `network`, a file of any other is rejected. Raises `InvalidInput` for a store that has pools, unless they are
     to be replaced, and `MarketError` for an invalid file.
@@ -177,7 +177,7 @@ def import_market(
 def export_market(
     network: str, file: str | None = None, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> ExportedMarket:
-    """Return the store of a network (otherwise its embedded market) as a market file, and write it to `file` if given.
+    """Return a network's store, otherwise its embedded market, as a market file, and write it to `file` if given.
 
     The file is written completely or not at all. Raises `InputOutputError`, `MarketUnavailable` without a market.
     """
@@ -206,7 +206,7 @@ def remove_store(
 ) -> RemovedStore:
     """Remove a network's store, even if it is damaged; quotes then use the embedded market.
 
-    `confirm` receives the store first, and may raise. Raises `ConfigError` without a store, or if another process has
+    `confirm` first receives the store, and may raise. Raises `ConfigError` without a store, or if another process has
     it open.
     """
     from swapcli.state.store import remove_store as remove

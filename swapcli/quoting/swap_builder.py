@@ -1,4 +1,4 @@
-"""The transactions of quotes of one market, and the checks before signing them."""
+"""The transactions of one market's quotes, and the checks before signing them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
 
 class RequestedChecks(NamedTuple):
-    """The checker of a payload, if any, and whether the approvals are shown. `option_name` returns how errors call a
-    setting. A verdict that blocks the swap is an error if it `refuses`."""
+    """The checker of a payload, if any, and whether to show the approvals. `option_name` returns the name of a setting
+    in errors. If it `refuses`, a verdict that blocks the swap is an error."""
 
     checker: AnyChecker | None = None
     with_approval: bool = True
@@ -66,12 +66,12 @@ class RequestedChecks(NamedTuple):
 
     @property
     def sender(self) -> str | None:
-        """The sender that is checked."""
+        """The checked sender."""
         return self.checker.requested.sender if self.checker else None
 
 
 class SwapBuilder:
-    """Build and check the transactions of the quotes of `market` on `source`."""
+    """Builds and checks the transactions for quotes of `market` on `source`."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class SwapBuilder:
         return SwapCheck(self._prepare(quote, options, refuses=False))
 
     def permit(self, quote: SwapQuote, owner: str, deadline: int | str) -> dict[str, Any]:
-        """Return the message whose signature replaces the approval of the router. Raises as `Market.permit`."""
+        """Return the message whose signature replaces the router's approval. Raises as `Market.permit`."""
         from swapcli.payload.signing.deadlines import parse_deadline_s
         from swapcli.quoting.permits import PermittedSwap, permit_message
 
@@ -185,7 +185,7 @@ class SwapBuilder:
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedSwap:
-        """Return a quote and its payload after the checks. Raises as `Market.transactions`."""
+        """Return a quote and its payload, after the checks. Raises as `Market.transactions`."""
         from swapcli.quoting.warnings import exact_output_warnings
 
         swap = check_swap(quote, payload, terms, checks.checker, self._nodes, self._routers, self._market)
@@ -239,7 +239,7 @@ class SwapBuilder:
         variants: RoutePayloads | None,
         checks: RequestedChecks,
     ) -> tuple[Finding, ...]:
-        """Return the warnings on the quote of a payload, its deadline, its router and its checks."""
+        """Return the warnings about a payload's quote, deadline, router and checks."""
         from swapcli.payload.checks.payload_findings import payload_findings
         from swapcli.quoting.warnings import deadline_warnings
 
@@ -258,7 +258,7 @@ class SwapBuilder:
     def _with_sender(
         self, route: RouteResult, network: Network, terms: SwapTerms, options: TransactionKeywords
     ) -> SwapTerms:
-        """Return the terms with the sender, and with the permit that it has signed."""
+        """Return the terms with the sender, and with the permit signed by the sender."""
         sender, signature = options.get("sender"), options.get("signature")
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, network, "sender"))
@@ -269,7 +269,7 @@ class SwapBuilder:
         return signed_terms(self._nodes, network, route, terms, signature)
 
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
-        """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
+        """Return the verdict on a swap; None if the settings name no node for it. Raises `VerdictBlocks`."""
         verdict = judge_built(self._nodes, built, checks.sender)
         if verdict is not None and checks.refuses:
             verdict.settle(checks.option_name)
@@ -310,5 +310,5 @@ def _now_s(quote: SwapQuote) -> float:
 
 
 def _to_send(built: BuiltPayload) -> list[dict[str, Any]]:
-    """Return the transactions as programs send them."""
+    """Return the transactions in the form in which programs send them."""
     return [dict(each.request or each.signed_fields) for each in built.transactions()]

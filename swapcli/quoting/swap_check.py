@@ -1,4 +1,4 @@
-"""The check of a swap: its verdict, its warnings and its figures, without the payload."""
+"""The result of checking a swap: its verdict, warnings and figures, without the payload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIGURES = ("minReceived", "priceImpact", "slippage", "gasUnits")
 class SwapCheck(NamedTuple):
     """The checks of a swap before signing: its transactions, with a verdict if a node responded.
 
-    Unlike `PreparedSwap`, it may be of a swap that its verdict blocks.
+    Unlike a `PreparedSwap`, its verdict may block the swap.
     """
 
     prepared: PreparedSwap
@@ -50,8 +50,8 @@ class SwapCheck(NamedTuple):
 
 
 def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the check of a swap whose payload was built."""
-    # A router that the interface does not describe has its route under another name.
+    """Return the check of a swap whose payload was built, without the payload."""
+    # With a router outside the interface, the route has a different name.
     route = document["route"] if "route" in document else document["quote"]
     quote = {name: route[name] for name in _ORDER_FIELDS} | {name: document[name] for name in _FIGURES}
     return without_empty_fields(
@@ -66,7 +66,7 @@ def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def blocked_check(error: Mapping[str, Any], network: str) -> dict[str, Any] | None:
-    """Return the check of a swap that its verdict blocks: a result, not a failure. None for other errors."""
+    """Return the check of a swap that its verdict blocks: a result, not a failure; None for other errors."""
     if error["code"] != VerdictBlocks.code or "verdict" not in error.get("details", {}):
         return None
     return _blocked(error["details"]["verdict"], network)

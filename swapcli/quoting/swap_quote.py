@@ -39,7 +39,7 @@ class PreparesSwaps(Protocol):
     """The methods of `Market` that build the transactions of its quotes."""
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """Return the transactions of a quote in the order to send them."""
+        """Return the transactions of a quote in the order in which to send them."""
 
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """Return the last of `transactions`, the swap itself."""
@@ -48,23 +48,23 @@ class PreparesSwaps(Protocol):
         """Return the `transactions` of a quote with the warnings to read before signing."""
 
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
-        """Return the message whose signature replaces the approval of the router."""
+        """Return the message whose signature replaces the router's approval."""
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage that the history of the route's pools suggests; None if it is unknown."""
+        """Return the slippage suggested by the history of the route's pools; None if it is unknown."""
 
 
 class SwapQuote:
     """A quote of a `Market`. It never changes; amounts are exact, in base units.
 
-    Quotes are equal if their orders, routes, terms and figures are, whenever they were made. Pickles and copies have
-    the pools of the route, and no link to the market, whose `transaction(quote)` takes them all the same.
+    Quotes are equal if their orders, routes, terms and figures are equal, whenever they were made. Pickles and copies
+    contain the route's pools but no link to the market, whose `transaction(quote)` accepts them nevertheless.
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
-    `answer` is all that the router or the service found, `terms` are the slippage and the integrator of the swap.
-    `figures` are all figures as every output shows them: those below, gas, output after gas and the best single path.
-    `market` is the market that quoted.
+    `answer` is the complete result of the router or the service; `terms` are the slippage and the integrator of the
+    swap. `figures` has all figures as every output shows them: those below, gas, output after gas and the best single
+    path. `market` is the market that quoted.
     """
 
     __slots__ = ("_answer", "_figures", "_market", "_terms")
@@ -76,7 +76,7 @@ class SwapQuote:
 
     @property
     def answer(self) -> QuoteResult:
-        """The whole result of the router or the service."""
+        """The complete result of the router or the service."""
         return self._answer
 
     @property
@@ -91,7 +91,7 @@ class SwapQuote:
 
     @property
     def market(self) -> PreparesSwaps:
-        """The market that quoted. Raises `MarketUnavailable` for a copy, which has none."""
+        """The market that quoted. Raises `MarketUnavailable` for a copy, which has no market."""
         if self._market is None:
             raise MarketUnavailable("this quote is a copy, which has no market", hint="use market.transaction(quote)")
         return self._market
@@ -143,7 +143,7 @@ class SwapQuote:
 
     @property
     def price_impact(self) -> PriceImpact | None:
-        """The share of its value that the swap loses, as `fraction` (0.01 is 1%); None if it is unknown."""
+        """The share of its value that the swap loses, as a `fraction` (0.01 is 1%); None if it is unknown."""
         return self.figures.price_impact
 
     @property
@@ -157,7 +157,7 @@ class SwapQuote:
         return self.figures.certificate
 
     def proof(self) -> Proof:
-        """Return the proof of the certificate, which others can check without swapcli: see `docs/proof.md`.
+        """Return the certificate's proof, which others can check without swapcli: see `docs/proof.md`.
 
         Raises `NoProof` unless this process quoted, with `proof=True`.
         """
@@ -166,7 +166,8 @@ class SwapQuote:
         return prove(self.answer)
 
     def write_proof(self, path: str) -> SwapQuote:
-        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which names the file.
+        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which then names the
+        file.
 
         Raises as `proof` and `Proof.write`.
         """
@@ -196,7 +197,7 @@ class SwapQuote:
         return document | {**render_quote_fields(self.figures, self.answer.network)}
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON. `swapcli execute` takes it too."""
+        """Return `to_dict` as JSON, which `swapcli execute` accepts."""
         from swapcli.core.encoding.json_text import to_json
 
         return to_json(self.to_dict())
@@ -217,14 +218,14 @@ class SwapQuote:
         return render_mermaid(build_route_flow(self.answer))
 
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """Return the transactions of the swap in the order to send them. See `Market.transactions`."""
+        """Return the transactions of the swap in the order in which to send them. See `Market.transactions`."""
         return self.market.transactions(self, **terms)
 
     def transaction(self, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """Return the transaction of the swap, which web3.py sends unchanged. See `Market.transactions`.
 
-        Example: `quote.transaction(destination=account, slippage="0.3")`. A token that is sold must be approved before:
-        `transactions` has the approvals too.
+        Example: `quote.transaction(destination=account, slippage="0.3")`. The sold token must be approved first:
+        `transactions` includes the approvals.
         """
         return self.market.transaction(self, **terms)
 
@@ -233,11 +234,11 @@ class SwapQuote:
         return self.market.prepare(self, **terms)
 
     def permit(self, *, owner: str, deadline: int | str) -> dict[str, Any]:
-        """Return the message whose signature replaces the approval of the router. See `Market.permit`."""
+        """Return the message whose signature replaces the router's approval. See `Market.permit`."""
         return self.market.permit(self, owner=owner, deadline=deadline)
 
     def advised_slippage(self) -> SlippageAdvice | None:
-        """Return the slippage that the history of the route's pools suggests; None for a copy and on modelled state."""
+        """Return the slippage suggested by the history of the route's pools; None for a copy and on modelled state."""
         if self._market is None or not self.answer.state_source.is_live:
             return None
         return self._market.advise(self)
@@ -260,7 +261,7 @@ class SwapQuote:
         return self.network.name, self.answer.order, self.route.segments, self.terms, self._timeless_figures()
 
     def _timeless_figures(self) -> QuoteFigures:
-        """Return the figures without those that depend on when the quote was made, not on the pool state."""
+        """Return the figures without those that depend on the time of the quote rather than the pool state."""
         state = self.figures.state._replace(age_s=None)
         return self.figures._replace(quoted_at_s=0, expires_at_s=0, state=state)
 
@@ -291,16 +292,16 @@ class SwapQuote:
 
 
 def bind_quote(answer: QuoteResult, terms: SwapTerms, market: PreparesSwaps) -> SwapQuote:
-    """Return a result of `market` with its figures for a swap on these terms."""
+    """Return a `market`'s result with its figures for a swap on these terms."""
     from swapcli.quoting.quote_figures import compute_figures
 
     return SwapQuote(answer, terms, compute_figures(answer, terms), market)
 
 
 class CheckedSwap(NamedTuple):
-    """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
+    """A quote with its payload, after the checks of a `PayloadChecker`, if there was one.
 
-    Both are in the variant of the router that the checks have found; `variants` builds the payload for others.
+    Both use the router variant that the checks have found; `variants` builds the payload for others.
     """
 
     quote: SwapQuote
@@ -312,11 +313,11 @@ class CheckedSwap(NamedTuple):
 class PreparedSwap(NamedTuple):
     """The transactions of a quote, and the warnings to read before signing.
 
-    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
-    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
-    checks. `simulation` is None unless it was requested,
-    `verdict` unless a node has rehearsed the swap. `built` is all of it as the outputs use it, and `account_names` are
-    the names, by field of the JSON, of accounts that were given by name.
+    `transactions` are in the order in which to send them, the swap last. `quote` has the amounts that they pay: the
+    quoted ones, or those of a replay in the router variant that was observed. `warnings` are those of the quote, the
+    router and the checks. `simulation` is None unless it was requested, `verdict` unless a node has rehearsed the swap.
+    `built` is the complete payload as outputs use it; `account_names` has, by JSON field, the names of accounts that
+    were given by name.
     """
 
     quote: SwapQuote

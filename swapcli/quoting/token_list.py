@@ -1,4 +1,4 @@
-"""Search the tokens of a network that orders can swap."""
+"""Search the swappable tokens of a network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 MAX_SHOWN = 60
-"""Characters of a pattern in an error."""
+"""Characters of a pattern to show in an error."""
 
 
 class ListedToken(NamedTuple):
@@ -41,7 +41,7 @@ class ListedToken(NamedTuple):
 
     @property
     def page(self) -> str | None:
-        """The page of the token in the network's explorer, if it has one."""
+        """The token's page in the network's explorer, if it has one."""
         return token_page(self.network, self.address)
 
     @property
@@ -86,7 +86,7 @@ class TokenList(NamedTuple):
 
 
 class _KnownTokens(NamedTuple):
-    """The tokens of a network that orders can swap, and their tested transfer behaviour by address."""
+    """The swappable tokens of a network, and their tested transfer behaviour by address."""
 
     network: Network
     tokens: Sequence[SwappableToken]
@@ -99,7 +99,7 @@ def tokens(
     *,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> TokenList:
-    """Return the tokens of the settings' market file, otherwise of the network's store, otherwise of its embedded
+    """Return the tokens of the market file in the settings, otherwise of the network's store, otherwise of its embedded
     market.
 
     Without any of these, they are those of the network's definition and those that quotes have found.
@@ -113,7 +113,7 @@ def tokens(
 
 
 def count_tokens(sources: SourceChooser, network: str) -> int:
-    """Return the number of tokens that orders can swap on a network."""
+    """Return the number of swappable tokens on a network."""
     return len(_load(sources, network).tokens)
 
 
@@ -149,7 +149,7 @@ def _load(sources: SourceChooser, name: str) -> _KnownTokens:
     if markets.setup.settings.market is None and not markets.has_embedded(name):
         market = sources.pools.open_finding(name).known().whole()
         with_pools = {each.token.address: each for each in swappable_in(market)}
-        # Pools of the others are found when they are quoted.
+        # Pools of the other tokens are found when they are quoted.
         every = [market.network.native, *market.tokens.values()]
         all_tokens = [with_pools.get(token.address) or SwappableToken(token, 0) for token in every]
         ordered = sorted(all_tokens, key=lambda each: -each.pools)

@@ -1,4 +1,4 @@
-"""Prices of tokens from the mid prices of the pools, as quotes value their amounts."""
+"""Prices of tokens from the mid prices of pools, as quotes value their amounts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class TokenPrice(NamedTuple):
     """The price of a whole token in USD and in a second token, and its basis; None if no pool has a price.
 
-    `path` are the tokens from this one to the one that prices start from.
+    `path` has the tokens from this one to the token where prices start.
     """
 
     token: Token

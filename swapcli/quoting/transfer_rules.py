@@ -1,7 +1,7 @@
-"""Which pools a route may use, and which tokens it may begin and end with, by how the tokens transfer.
+"""Which pools routes may use, and which tokens they may begin and end with, depending on how the tokens transfer.
 
 A fee-on-transfer token pays less than a route is quoted; how much less depends on the contract's rounding and
-exemptions. Routes leave such tokens out. A token that stores balances as shares loses a unit or two with each transfer,
+exemptions. Routes exclude these tokens. A token that stores balances as shares loses a unit or two with each transfer,
 which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
 be the first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is in no route.
 """
@@ -23,7 +23,7 @@ from swapcli.quoting.quote_results import LocalQuote
 
 
 def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
-    """Return the market without the pools that no route may use; the same market if there are none.
+    """Return the market without pools that no route may use; the same market if there are none.
 
     `ends` are tokens, by address, that routes begin or end with.
     """
@@ -35,7 +35,7 @@ def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> 
 
 
 def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that gives the reason why no route may use a pool, empty if routes may.
+    """Return a function that gives the reason why no route may use a pool; the reason is empty if routes may.
 
     A pool with a token that rejected a trial is still used by routes that begin or end with the token.
     """
@@ -59,7 +59,7 @@ def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
 
 
 def _limiting_tokens(market: MarketState, end_tokens: Set[str]) -> tuple[set[str], set[str]]:
-    """Return the tokens that routes may not use, and those that keep shares."""
+    """Return the tokens that routes may not use, and those that store shares."""
     behaviours = {**market.transfers, **market.network.transfers}
     unroutable = set(market.network.blocked_tokens)
     unroutable |= {
@@ -77,7 +77,7 @@ def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
 
 
 def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
-    """Raise `TokenBlocked` for a token that the settings block; the native token is blocked with its wrapped form."""
+    """Raise `TokenBlocked` for a token blocked in the settings; the native token is blocked with its wrapped form."""
     for token in tokens:
         if network.to_wrapped(token.address) in network.blocked_tokens:
             raise TokenBlocked(
@@ -88,7 +88,8 @@ def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
 
 
 def check_token(token: Token, market: MarketState) -> None:
-    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers pay a different amount than requested."""
+    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers deliver a different amount than
+    requested."""
     check_not_blocked([token], market.network)
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
@@ -101,7 +102,7 @@ def check_token(token: Token, market: MarketState) -> None:
 
 
 def check_route(result: RouteResult, market: MarketState) -> None:
-    """Raise `TokenBlocked`, and `InvalidRoute` for a route over a token whose transfers pay another amount."""
+    """Raise `TokenBlocked`, and `InvalidRoute` for a route with a token whose transfers deliver a different amount."""
     check_route_not_blocked(result, market.tokens, market.network)
     for address in _tokens_of(result):
         behaviour = market.transfers_of(address)
@@ -115,7 +116,7 @@ def check_route(result: RouteResult, market: MarketState) -> None:
 
 
 def check_route_not_blocked(result: RouteResult, tokens: Mapping[str, Token], network: Network) -> None:
-    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` name those of the route."""
+    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` are the route's."""
     for address in _tokens_of(result):
         check_not_blocked([tokens.get(address, Token(address, address, address, 0))], network)
 
@@ -126,13 +127,13 @@ def _tokens_of(result: RouteResult) -> list[str]:
 
 
 def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[str, TransferBehaviour]:
-    """Return how the tokens that a route trades behave, by address."""
+    """Return how the tokens that a route trades transfer, by address."""
     tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
 
 
 def rounding_of(answer: LocalQuote) -> ShareRounding | None:
-    """Return what a quoted route can lose because its tokens keep shares; None if none of them does."""
+    """Return what a quoted route can lose because its tokens store shares; None if none of them does."""
     return rounding_of_steps(answer.quote.steps, answer.transfers, answer.tokens)
 
 
@@ -143,7 +144,7 @@ def rounding_of_steps(
     shares = [address for address, each in transfers.items() if each.kind is TransferKind.SHARES]
     if not shares:
         return None
-    # To each pool and from it; and before and after all of them, between the router and the user.
+    # Transfers to and from each pool and, before and after all of them, between the router and the user.
     swaps = [(step.token_in, step.token_out) for step in steps]
     ends = {swaps[0][0], swaps[-1][1]}
     count = sum(token in shares for swap in swaps for token in swap) + sum(token in shares for token in ends)
@@ -152,7 +153,7 @@ def rounding_of_steps(
 
 
 def share_warning(rounding: ShareRounding) -> Finding:
-    """Return the warning about tokens that keep shares."""
+    """Return the warning about tokens that store shares."""
     keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
     return FindingCode.SHARE_TOKEN.finding(
         f"{_join_symbols(rounding.symbols)} {keeps} balances as shares: each transfer can lose up to {MAX_ROUNDING} "

@@ -31,27 +31,27 @@ NOT_LIVE = "not live prices"
 PLACEHOLDER_MARK = "invented"
 """Marks pools whose addresses are placeholders in tables and warnings."""
 SAMPLED_MARK = "sampled"
-"""Marks pools that their protocols quote in tables."""
+"""Marks pools quoted by their protocols in tables."""
 
 _MAX_GAS_SHARE_PPM = 100_000
-"""Share of the output above which gas is what the order mostly pays for: 10%."""
+"""Share of the output above which an order mostly pays for gas: 10%."""
 
 _STATE_CODES = {
     Provenance.MODELLED: FindingCode.STATE_MODELLED,
     Provenance.SYNTHETIC: FindingCode.STATE_SYNTHETIC,
 }
 _UNREAD_WARNING_BPS = 5.0
-"""The lowest fee of a common pool: below it, another route seldom pays more."""
+"""The lowest fee of a common pool: below it, another route rarely pays more."""
 _MAX_CLOCK_DIFFERENCE_S = 60
-"""Several block times on every network, and far more than clocks differ that keep the time."""
+"""Several block times on every network, and far more than the error of a synchronized clock."""
 _MAX_NAMED = 10
-"""Pools that a warning names of those with the same fault: a family has thousands."""
+"""Pools with the same fault that a warning names: a family has thousands."""
 
 
 def answer_warnings(
     answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms, gas_cost: int | None
 ) -> tuple[Finding, ...]:
-    """Return a result's warnings, including those about its price impact and swap terms; each code appears once.
+    """Return a result's warnings, including those about its price impact and terms; each code appears once.
 
     `gas_cost` is in base units of the output, None if it is unknown.
     """
@@ -67,7 +67,7 @@ def answer_warnings(
 def quote_warnings(
     impact: PriceImpact | None, origin: StateSource, terms: SwapTerms, placeholder_note: str = ""
 ) -> tuple[Finding, ...]:
-    """Return a quote's warnings, including those about its swap terms; each code appears once. `placeholder_note` comes
+    """Return a quote's warnings, including those about its terms; each code appears once. `placeholder_note` comes
     after the warning about the state."""
     own = (
         *live_warnings(origin),
@@ -88,7 +88,7 @@ def deadline_warnings(
     """Yield warnings about a requested deadline that no one enforces, a deadline too close for its signers, and clock
     differences.
 
-    This project's router enforces a deadline from the version with `swapBefore` on.
+    This project's router enforces deadlines as of the version with `swapBefore`.
     """
     from swapcli.core.model.transaction import deadline_of
 
@@ -115,7 +115,8 @@ def deadline_warnings(
 
 
 def _lifetime_warnings(end_s: int, lifetime_s: int, now_s: float) -> Iterator[Finding]:
-    """Yield a warning if a deadline is less than a lifetime away, but for the time since a duration was counted."""
+    """Yield a warning if a deadline is less than a lifetime away, allowing for the time since a duration was
+    counted."""
     left_s = end_s - int(now_s)
     if not lifetime_s or left_s + _MAX_CLOCK_DIFFERENCE_S >= lifetime_s:
         return
@@ -140,7 +141,7 @@ def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterato
 
 
 def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[Finding, ...]:
-    """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
+    """Return the warnings about prices and pools in the state `origin`, and about the market's newest state."""
     return (*live_warnings(market), *clock_warnings(market), *_state_warnings(origin, ttl_s, ""))
 
 
@@ -155,7 +156,7 @@ def clock_warnings(state: StateSource) -> Iterator[Finding]:
 def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[Finding]:
     """Yield a warning if a deadline counts from the time of a block that is far from this machine's clock.
 
-    A time on which nodes agree has its warning already.
+    A time on which nodes agree already has a warning.
     """
     block_s = chain_time_s(state)
     if block_s is None or state.clock_offset_s or (terms.deadline_s is not None and terms.deadline_in_s is None):
@@ -173,13 +174,13 @@ def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
 
 
 def live_warnings(origin: StateSource) -> Iterator[Finding]:
-    """Yield a warning if live state was wanted but no node returned it."""
+    """Yield a warning if live state was requested but no node returned it."""
     if origin.live_failure:
         yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure)
 
 
 def _gas_warnings(answer: QuoteResult, terms: SwapTerms, cost: int | None) -> Iterator[Finding]:
-    """Yield a warning where gas costs more than a tenth of what the swap pays after an integrator's fee."""
+    """Yield a warning if gas costs more than a tenth of the swap's output after an integrator's fee."""
     amount_out = after_fee(answer.result.output_amount, terms.integrator.fee_bps if terms.integrator else 0)
     if cost is None or cost * PPM <= amount_out * _MAX_GAS_SHARE_PPM:
         return
@@ -213,7 +214,7 @@ def is_exact(answer: QuoteResult) -> bool | None:
 
 
 def _is_sampled_exactly(answer: LocalQuote) -> bool:
-    """Return whether each protocol that quotes a pool of the route has quoted this amount at the block."""
+    """Return whether every protocol that quotes a pool of the route has quoted this amount at the block."""
     quote = answer.quote
     return not quote.sampled_pools or (not quote.estimated_pools and answer.state_source.pinned is True)
 
@@ -223,7 +224,7 @@ def _route_warnings(answer: LocalQuote) -> tuple[Finding, ...]:
 
 
 def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
-    """Yield a warning if an amount is an estimate from samples, or may be of another block."""
+    """Yield a warning if an amount is an estimate from samples, or may come from another block."""
     if _is_sampled_exactly(answer):
         return
     estimated, sampled = len(answer.quote.estimated_pools), len(answer.quote.sampled_pools)
@@ -236,7 +237,7 @@ def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
 
 
 def _hook_warnings(answer: LocalQuote) -> Iterator[Finding]:
-    """Yield a warning about the pools, except the last one, whose hook may trade elsewhere in the same transaction."""
+    """Yield a warning about pools, except the last one, whose hook may trade elsewhere in the same transaction."""
     *earlier, _ = dict.fromkeys(step.pool for step in answer.quote.steps)
     pools = [key for key in earlier if _has_hook_after_swap(answer.pools[key])]
     if pools:
@@ -344,7 +345,7 @@ def _recipient_warnings(terms: SwapTerms) -> Iterable[Finding]:
 
 
 def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[Finding]:
-    """Yield a warning for each exception that has skipped pools, with the pools."""
+    """Yield a warning for each exception that caused pools to be skipped, with the pools."""
     pools_by_reason: dict[str, list[str]] = {}
     for each in skipped:
         pools_by_reason.setdefault(each.reason, []).append(f"{each.key} ({each.protocol})")
@@ -358,7 +359,7 @@ def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[Finding]:
 
 
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[Finding]:
-    """Yield a warning where the pool state is not live, unknown, or older than `ttl_s` unasked.
+    """Yield a warning if the pool state is not live, unknown, or older than `ttl_s` without being requested.
 
     Pools that are skipped because of a fault are named as well.
     """

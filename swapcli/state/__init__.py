@@ -1,10 +1,10 @@
 """The state of chains: the pools of a market with their source, from nodes, stores, files and feeds.
 
-`rpc` talks to nodes, with one policy for limits and failures. `read_cache` keeps what nodes say of final
-blocks, `discovery` finds the pools of a network, `mined` verifies the swaps
-of a transaction, `transfers` tests how tokens transfer, and `snapshot_reader` reads what a quote needs at one block.
-`store` is a market in SQLite, which `sync` fills and follows; `markets` are files, and `feed` carries them over a Redis
-server. Amounts are computed, and states checked, by the families of `swapcli.families`.
+`rpc` talks to nodes, with one policy for limits and failures. `read_cache` keeps nodes' responses about final blocks,
+`discovery` finds the pools of a network, `mined` verifies the swaps of a transaction, `transfers` tests how tokens
+transfer, and `snapshot_reader` reads the state that a quote needs at one block. `store` is a market in SQLite, which
+`sync` fills and keeps current; `markets` are files, and `feed` carries them over a Redis server. The families in
+`swapcli.families` compute amounts and check states.
 """
 
 PUBLIC = (

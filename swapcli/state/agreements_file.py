@@ -1,4 +1,4 @@
-"""Remember when swaps of a protocol, mined or simulated, last equalled their quotes on a node's state, in a file."""
+"""Remember in a file when swaps of each protocol, mined or simulated, last matched their quotes on a node's state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NETWORKS: Final = "networks"
 
 
 class Agreement(NamedTuple):
-    """The newest block in which `swaps` swaps of a protocol were equal to their quotes, and its time in seconds."""
+    """The newest block in which `swaps` swaps of a protocol matched their quotes, and its time in seconds."""
 
     block: int
     timestamp: int
@@ -22,7 +22,7 @@ class Agreement(NamedTuple):
 
 
 class AgreementsFile:
-    """The agreements in a folder, that of the stores.
+    """The agreements in a folder, which is that of the stores.
 
     >>> agreements = AgreementsFile(folder).load(8453)
     """
@@ -31,13 +31,13 @@ class AgreementsFile:
         self._path = folder / _FILE
 
     def load(self, chain_id: int) -> dict[str, Agreement]:
-        """Return the agreements of a network by protocol, those that the file has in a valid form."""
+        """Return a network's agreements by protocol, as far as they are valid in the file."""
         found = read_json_file(self._path, _NETWORKS).get(str(chain_id))
         entries = found.items() if isinstance(found, dict) else ()
         return {name: agreement for name, entry in entries if (agreement := _parse(entry))}
 
     def add(self, chain_id: int, agreements: Mapping[str, Agreement]) -> None:
-        """Remember agreements by protocol; an older block changes nothing, nor do fewer swaps of the same block."""
+        """Remember agreements by protocol. An older block changes nothing, nor do fewer swaps in the same block."""
         known = self.load(chain_id)
         newer = {
             name: each
@@ -50,7 +50,7 @@ class AgreementsFile:
 
 
 def _parse(entry: object) -> Agreement | None:
-    """Return the agreement that three numbers are; None for anything else."""
+    """Return the agreement made of three numbers; None for anything else."""
     is_valid = isinstance(entry, list) and len(entry) == len(Agreement._fields)
     if not isinstance(entry, list) or not is_valid or not all(type(number) is int and number >= 0 for number in entry):
         return None

@@ -1,4 +1,4 @@
-"""The pause before another attempt: it doubles with every failure in a row."""
+"""The pause before another attempt: it doubles with every consecutive failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _MAX_DOUBLINGS = 32
 
 
 def backoff_s(failures: int, first_s: float, max_s: float) -> float:
-    """Return the seconds to wait after `failures` (>= 1) failures in a row: `first_s` after the first one.
+    """Return the seconds to wait after `failures` (>= 1) consecutive failures: `first_s` after the first one.
 
     Example: `[backoff_s(n, 0.25, 1.5) for n in (1, 2, 3, 4)]` is `[0.25, 0.5, 1.0, 1.5]`.
     """

@@ -1,8 +1,8 @@
-"""Show the prices of order books that no route can use beside a live quote.
+"""Show the prices of order books, which no route can use, alongside a live quote.
 
 HyperCore's spot books are not contracts: an order there is placed by another transaction and filled later, at prices
-and fees that nothing guarantees. So a route never has them, and what is shown are the best prices at the block of the
-quote. They are read after it, and omitted where that fails.
+and fees that nothing guarantees. So routes never use them; only their best prices at the quote's block are shown. They
+are read after the quote, and omitted if that fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from swapcli.state.snapshot_reader import BlockSnapshot
 
 
 def read_book_prices(snapshot: BlockSnapshot, order: Order, registry: str) -> BookPrices | None:
-    """Return the best prices between the tokens of an order; None if there is no such book, or it cannot be read."""
+    """Return the best prices between an order's tokens; None if there is no such book, or it cannot be read."""
     network = snapshot.network
     native = (ZERO_ADDRESS, network.wrapped_native_address or ZERO_ADDRESS)
     read = read_spot_book(registry, order.token_in.address, order.token_out.address, native)

@@ -1,4 +1,4 @@
-"""Time, passed in by the caller of a use case."""
+"""The time, passed in by the caller of each use case."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from swapcli.core.records import NamedTuple
 class Clock(NamedTuple):
     """The clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations.
 
-    `work_s` is the time that a processor has spent on the current thread, which other work on the machine does not
-    make longer; None if only durations are known.
+    `work_s` is the processor time of the current thread, which other work on the machine does not increase; None if
+    only durations are known.
     """
 
     now_s: Callable[[], float]
@@ -20,6 +20,6 @@ class Clock(NamedTuple):
     work_s: Callable[[], float] | None = None
 
 
-_thread_time = getattr(time, "thread_time", time.process_time)  # browsers have neither threads nor their clock
+_thread_time = getattr(time, "thread_time", time.process_time)  # browsers have neither threads nor a thread clock
 
 SYSTEM_CLOCK = Clock(time.time, time.perf_counter, _thread_time)

@@ -1,4 +1,4 @@
-"""Remember which tokens have on the chain the decimals and symbols that are known of them: these never change."""
+"""Remember which tokens' known decimals and symbols match the chain; these never change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swapcli.state.remembered_json import read_json_file, write_json_file
 _FILE: Final = "confirmed-tokens.json"
 _NETWORKS: Final = "networks"
 _MAX_TOKENS: Final = 4_000
-"""Of one chain, about 300 KB."""
+"""Tokens of one chain, about 300 KB."""
 
 
 class ConfirmedTokensFile:
@@ -25,13 +25,13 @@ class ConfirmedTokensFile:
         self._path, self._chain_id = folder / _FILE, str(chain_id)
 
     def load(self) -> dict[str, tuple[int, str]]:
-        """Return the confirmed decimals and symbols by address, as far as the file has them in a valid form."""
+        """Return the confirmed decimals and symbols by address, as far as they are valid in the file."""
         found = read_json_file(self._path, _NETWORKS).get(self._chain_id)
         entries = found.items() if isinstance(found, dict) else ()
         return {address: (entry[0], entry[1]) for address, entry in entries if _is_valid(entry)}
 
     def add(self, tokens: Iterable[Token]) -> None:
-        """Remember these tokens as they are listed."""
+        """Remember these tokens as listed."""
         new = {token.address: [token.decimals, token.symbol] for token in tokens}
         if not new:
             return

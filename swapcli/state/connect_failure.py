@@ -1,4 +1,4 @@
-"""Why a connection over HTTP cannot be used, for people: one wording for nodes and for services."""
+"""Explain to people why a connection over HTTP failed, with the same wording for nodes and services."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.version import __version__
 
 USER_AGENT = f"swapcli/{__version__}"
-"""Of every request, to nodes and to services: some reject requests without one."""
+"""Sent with every request, to nodes and to services: some reject requests without a user agent."""
 
-_MAX_REASON_CHARACTERS = 299  # of an operating system's message; chosen
+_MAX_REASON_CHARACTERS = 299  # characters of an operating system's message; chosen
 
 
 class ConnectFailure(NamedTuple):
-    """A sentence, a hint if there is one, and whether another attempt may succeed."""
+    """A sentence, an optional hint, and whether another attempt may succeed."""
 
     problem: str
     hint: str | None
@@ -28,8 +28,8 @@ class ConnectFailure(NamedTuple):
 def explain_connect_failure(error: BaseException, peer: str, kind: str) -> ConnectFailure:
     """Explain why no connection was made, from the first `OSError` or `UnicodeError` among the causes of `error`.
 
-    `peer` names the other side without credentials, `kind` is what it is: "node" or "service". An untrusted
-    certificate, TLS against plain HTTP, an unknown host name and a rejected connection have a sentence each.
+    `peer` names the other side without credentials; `kind` is "node" or "service". There is one sentence each for an
+    untrusted certificate, TLS against plain HTTP, an unknown host name and a rejected connection.
     """
     cause = next((each for each in error_causes(error) if isinstance(each, OSError | UnicodeError)), error)
     if isinstance(cause, ssl.SSLCertVerificationError):
@@ -50,7 +50,7 @@ def explain_connect_failure(error: BaseException, peer: str, kind: str) -> Conne
 def explain_redirect(peer: str, location: str) -> tuple[str, str, str]:
     """Return the sentence for a redirect, its hint, and the target without credentials.
 
-    None is followed: what is sent is for the requested address only.
+    Redirects are not followed: the request is for the requested address only.
     """
     target = redact_url(location)
     return f"{peer} redirects to {target}; redirects are not followed", "use that URL if you trust it", target

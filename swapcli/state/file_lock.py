@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 
 def try_lock(file: BinaryIO) -> bool:
-    """Lock the file until this process ends, and return whether no other process has it.
+    """Lock the file until this process ends, and return whether no other process has locked it.
 
-    The processes that this one forks do not hold the lock. A system without such locks locks nothing.
+    Processes forked from this one do not hold the lock. On a system without such locks, nothing is locked.
     """
     try:
         import fcntl

@@ -1,7 +1,7 @@
 """Write a whole file: atomically if possible, and the file behind a link rather than the link.
 
-An existing file keeps its mode and owner. It is replaced atomically, so that readers see the old or the new content.
-If replacing would lose something (a hard link, an owner that only root can set, a file mounted alone, a file in a
+An existing file keeps its mode and owner. It is replaced atomically, so that readers see the old or the new content. If
+replacing would lose something (a hard link, an owner that only root can set, a file that is a mount point, a file in a
 read-only folder), the content is written in place instead.
 """
 
@@ -24,8 +24,8 @@ OWNER_ONLY: Final = 0o600
 def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: bool = False) -> None:
     """Write a file. A `durable` one is on the disk when this returns.
 
-    A new file gets the permissions `mode`, reduced by the umask. Pipes and devices get the content as it is. A link
-    to a missing file creates that file. If writing fails before the file is replaced, its old content stays. Raises
+    A new file gets the permissions `mode`, reduced by the umask. Pipes and devices are written directly. A link to a
+    missing file creates that file. If writing fails before the file is replaced, its old content stays. Raises
     `OSError`, and `ValueError` for a name that no file can have.
     """
     try:
@@ -62,7 +62,7 @@ def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None
 
 
 def _is_replaceable(target: str, existing: os.stat_result) -> bool:
-    """Return whether a file has one name only. A link of /proc may have a target without a usable name."""
+    """Return whether a file has only one name. A link in /proc may have a target without a usable name."""
     try:
         found = os.stat(target)
     except OSError:
@@ -71,7 +71,8 @@ def _is_replaceable(target: str, existing: os.stat_result) -> bool:
 
 
 def _replace(target: str, content: bytes, mode: int, existing: os.stat_result | None, *, durable: bool) -> bool:
-    """Replace a file by a new one with its mode and owner. Return False if the folder or the owner excludes that."""
+    """Replace a file with a new one that keeps its mode and owner. Return False if the folder or the owner prevents
+    that."""
     folder, base = os.path.split(target)
     temporary = os.path.join(folder, f".{base}.{os.urandom(4).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -89,7 +90,7 @@ def _replace(target: str, content: bytes, mode: int, existing: os.stat_result | 
                 os.fsync(descriptor)
         try:
             os.replace(temporary, target)
-        except OSError:  # the file is a mount point, or the folder lets only owners replace files
+        except OSError:  # the file is a mount point, or only owners may replace files in the folder
             return False
     finally:
         _remove(temporary)
@@ -129,7 +130,7 @@ def _remove(temporary: str) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the renaming durable, on systems where folders can be opened."""
+    """Make the renaming durable on systems that can open folders."""
     try:
         descriptor = os.open(folder or ".", os.O_RDONLY)
     except OSError:

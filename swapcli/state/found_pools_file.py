@@ -1,7 +1,7 @@
-"""Remember in a file the pools that look-ups for quotes have found on a network, with the state that they had then.
+"""Remember in a file the pools that look-ups for quotes have found on a network, with their state at that time.
 
-A network without a store and without an embedded market has no other list of pools. A file of another chain, of another
-definition or of another form is the same as none, and so is a damaged one. What a look-up found counts for a day.
+A network without a store and without an embedded market has no other list of pools. A file for another chain, another
+definition or another format is ignored, and so is a damaged one. The results of a look-up are valid for a day.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TTL_S: Final = DAY_S
 """New pools of a pair are rarely good on their first day; chosen."""
 _MAX_BYTES: Final = 16 << 20
 _MAX_PAIRS: Final = 2_000
-"""Those of the newest look-ups are kept: about 60 tokens with each other. A store suits more tokens."""
+"""Pairs of the newest look-ups to keep: about 60 tokens with each other. For more tokens, a store is better."""
 
 
 class FoundPools(NamedTuple):
-    """What look-ups have found. `pairs` have the Unix time at which they were looked up, `block` and `timestamp` are
-    those of the oldest state, `newest_block` and `gas_price_wei` those of the newest.
+    """The results of look-ups. `pairs` have the Unix time of their look-up, `block` and `timestamp` belong to the
+    oldest state, `newest_block` and `gas_price_wei` to the newest.
 
-    The rest is as in `LookedUpPools`; `transfers` is how tokens transfer, as tried out, by address.
+    The rest is as in `LookedUpPools`; `transfers` is how tokens transfer, as tested, by address.
     """
 
     pools: Mapping[str, Pool] = {}
@@ -61,7 +61,7 @@ class FoundPools(NamedTuple):
     gas_price_wei: int = 0
 
     def with_found(self, found: LookedUpPools, head: ChainHead, now_s: float) -> FoundPools:
-        """Return these pools and those of a new look-up at the block of `head`."""
+        """Return these pools combined with those of a new look-up at the block of `head`."""
         block, timestamp = head.block.number, head.block.timestamp
         return self._replace(
             pools={**self.pools, **found.pools},
@@ -77,7 +77,8 @@ class FoundPools(NamedTuple):
         )
 
     def without_old(self, now_s: float) -> FoundPools:
-        """Return these pools without pairs that were looked up too long ago, and without pools that only they had."""
+        """Return these pools without pairs that were looked up too long ago, and without pools that only those pairs
+        had."""
         recent = {pair: at_s for pair, at_s in self.pairs.items() if 0 <= now_s - at_s < _TTL_S}
         if len(recent) > _MAX_PAIRS:
             recent = dict(sorted(recent.items(), key=lambda entry: entry[1])[-_MAX_PAIRS:])
@@ -101,7 +102,7 @@ class FoundPoolsFile:
         self._network, self._now_s = network, now_s
 
     def load(self) -> FoundPools:
-        """Return what the file remembers, without what is too old; nothing if it is of another definition."""
+        """Return the remembered pools, without those that are too old; empty if the definition has changed."""
         document = read_json_file(self.path, _FIELD, _MAX_BYTES)
         if document.get("of") != self._definition():
             return FoundPools()
@@ -111,9 +112,9 @@ class FoundPoolsFile:
             return FoundPools()
 
     def save(self, found: FoundPools) -> None:
-        """Replace what the file remembers; give up silently if that fails."""
+        """Replace the remembered pools; give up silently if that fails."""
         found = found.without_old(self._now_s())
-        # Transfers of tokens that the definition lists are remembered too.
+        # Transfers of the definition's tokens are remembered too.
         tokens = {**{token.address: token for token in self._network.tokens}, **found.tokens}
         document = {
             "of": self._definition(),
@@ -133,7 +134,7 @@ class FoundPoolsFile:
         write_json_file(self.path, _FIELD, document, indent=None)
 
     def _definition(self) -> str:
-        """Return a digest of what the pools depend on."""
+        """Return a digest of everything the pools depend on."""
         network = self._network
         parts = (
             (_FORM, network.kind, network.chain_id, network.wrapped_native_address, network.multicall),
@@ -178,6 +179,6 @@ def _query_to_json(query: PairQuery) -> list[object]:
 
 
 def _query_of_json(address: str, entry: tuple[str, list[int], int]) -> PairQuery:
-    """Return a query with as much of its factory as it depends on."""
+    """Return a query, with the part of its factory that it depends on."""
     name, key, fee_ppm = entry
     return PairQuery(Factory(address, "", (), int(fee_ppm)), str(name), tuple(map(int, key)))

@@ -1,7 +1,7 @@
 """Resolve ENS names and Basenames to addresses.
 
 web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names whose
-records are off the chain (CCIP-Read, ERC-3668) are rejected: their gateway could return anything that their owner
+records are off the chain (CCIP-Read, ERC-3668) are rejected: their gateway could return anything that the name's owner
 signs, and learn who pays whom. Importing this module takes about two seconds.
 """
 
@@ -45,10 +45,9 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Z
 
 
 class ResolvedName(NamedTuple):
-    """A normalized name and the canonical address behind it.
+    """A normalized name and its canonical address.
 
-    `is_of_ethereum` means that the name has no address for the network at hand, so that this is its address on
-    Ethereum.
+    `is_of_ethereum` means that the name has no address for the requested network, so this is its address on Ethereum.
     """
 
     name: str
@@ -58,7 +57,7 @@ class ResolvedName(NamedTuple):
 
 
 def normalize_name(name: str) -> str:
-    """Return the name as ENSIP-15 normalizes it. Raise `InvalidAddress` for names that could deceive people."""
+    """Return the name as normalized by ENSIP-15. Raises `InvalidAddress` for names that could deceive people."""
     for at, character in enumerate(name):
         if _is_invisible(name, at):
             raise _invalid_name(name, f"it has an invisible character, U+{ord(character):04X}")
@@ -73,9 +72,9 @@ def normalize_name(name: str) -> str:
 
 
 def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) -> ResolvedName:
-    """Resolve a name on the newest block of `node`, a node of the service's chain, to its address on `chain_id`.
+    """Resolve a name to its address on `chain_id`, at the newest block of `node`, a node of the naming service's chain.
 
-    Raise `InvalidAddress` for an invalid name and one that resolves to nothing, `UpstreamError` if the node fails.
+    Raises `InvalidAddress` for an invalid name or one that resolves to nothing, `UpstreamError` if the node fails.
     """
     normalized = normalize_name(name)
     provider = _NodeProvider(node, node.read_head(), service.chain_id)
@@ -102,7 +101,8 @@ def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) 
 
 
 class _Resolver:
-    """Reads records of names with web3: with ENS's own resolver, or that of each name in the service's registry."""
+    """Reads records of names with web3, through ENS's own resolver or each name's resolver in the service's
+    registry."""
 
     def __init__(self, provider: _NodeProvider, service: NameService) -> None:
         registry = to_checksum_address(service.registry) if service.registry else None
@@ -110,7 +110,7 @@ class _Resolver:
         self._has_registry = registry is not None
 
     def read_address(self, name: str, coin_type: int | None) -> str | bytes | None:
-        """Return the record of a coin type, or Ethereum's; None if there is none."""
+        """Return the record for a coin type, or for Ethereum; None if there is none."""
         if not self._has_registry:
             try:
                 return cast("str | None", self._client.address(name, coin_type))
@@ -131,7 +131,7 @@ class _Resolver:
 
 
 class _NodeProvider(JSONBaseProvider):
-    """Sends web3's calls to a node, all at one block. `is_off_chain` once a contract has asked for a gateway."""
+    """Sends web3's calls to a node, all at one block. `is_off_chain` is set once a contract has requested a gateway."""
 
     global_ccip_read_enabled = False
 
@@ -161,7 +161,8 @@ class _NodeProvider(JSONBaseProvider):
 
 
 def _parse_record(name: str, found: str | bytes) -> str:
-    """Return the canonical address of a record. Raise `InvalidAddress` for something else, and for no wallet."""
+    """Return the canonical address in a record. Raises `InvalidAddress` for anything else, and if it is not a
+    wallet's."""
     text = found if isinstance(found, str) else f"0x{found.hex()}"
     try:
         address = parse_address(text, Kind.EVM)
@@ -173,7 +174,7 @@ def _parse_record(name: str, found: str | bytes) -> str:
 
 
 def _is_invisible(name: str, at: int) -> bool:
-    """Return whether a character is invisible and not a part of an emoji. ENSIP-15 would ignore some of these."""
+    """Return whether a character is invisible and not part of an emoji. ENSIP-15 would ignore some of these."""
     character = name[at]
     if character == _EMOJI_STYLE:
         return not (at and (not name[at - 1].isascii() or name[at + 1 : at + 2] == _KEYCAP))
@@ -181,7 +182,7 @@ def _is_invisible(name: str, at: int) -> bool:
 
 
 def _describe_rule(problem: str) -> str:
-    """Describe in plain words which rule of ENSIP-15 a name breaks."""
+    """Describe in plain words which ENSIP-15 rule a name breaks."""
     if "multiple groups" in problem:
         return "it mixes characters of several scripts"
     if "confusable" in problem:

@@ -18,7 +18,7 @@ _Value = TypeVar("_Value", bound=StrEnum)
 
 
 class RouterFindingsFile:
-    """The findings at `path`.
+    """The router findings in the file at `path`.
 
     >>> findings = RouterFindingsFile(folder / "router-readings.json").load(8453, router)
     """
@@ -27,14 +27,15 @@ class RouterFindingsFile:
         self._path = path
 
     def load(self, chain_id: int, router: str) -> RouterFindings:
-        """Return what is remembered of a router; `NO_FINDINGS` if there is nothing valid."""
+        """Return the remembered findings about a router; `NO_FINDINGS` if there are no valid ones."""
         try:
             return _parse(read_json_file(self._path, _ROUTERS)[_router_key(chain_id, router)])
         except (KeyError, TypeError, ValueError, AttributeError):
             return NO_FINDINGS
 
     def save(self, chain_id: int, router: str, findings: RouterFindings) -> None:
-        """Replace what is remembered of a router; `NO_FINDINGS` removes it. Other routers stay as they are."""
+        """Replace the remembered findings about a router; `NO_FINDINGS` removes them. Other routers stay as they
+        are."""
         routers, key = read_json_file(self._path, _ROUTERS), _router_key(chain_id, router)
         if findings.protocols:
             routers[key] = _document(findings)

@@ -1,4 +1,4 @@
-"""Read the current router of a dialect from its registry: 0x replaces Settler often and never keeps an address."""
+"""Read a dialect's current router from its registry: 0x replaces Settler often, and each one has a new address."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 
 _OWNER: Final = "ownerOf(uint256)"
 _TAKER_SUBMITTED: Final = 2
-"""The registry's number of the Settler whose swaps the sender submits, as opposed to those that a relayer does."""
+"""The registry's number for the Settler whose swaps the sender submits, as opposed to those submitted by a relayer."""
 
 
 class RegisteredRouter(NamedTuple):
-    """The router that a registry names; `address` is None while the registry names none, since swaps are paused."""
+    """The router named by a registry; `address` is None if the registry names none, because swaps are paused."""
 
     address: str | None
 

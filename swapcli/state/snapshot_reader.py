@@ -1,4 +1,4 @@
-"""The state of a network at one block: those of its pools that were read, and the costs of a transaction."""
+"""The state of a network at one block: the pools that were read, and the costs of a transaction."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class ReadState(NamedTuple):
     perhaps more as they were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the
     pool.
 
-    `registered_router` is as in `BlockSnapshot`. `answers` are those of all calls, None if they were not remembered.
-    The block has no hash if that is unknown.
+    `registered_router` is as in `BlockSnapshot`. `answers` are the results of all calls, None if they were not
+    remembered. The block has no hash if its hash is unknown.
     """
 
     network: Network
@@ -62,22 +62,22 @@ class ReadState(NamedTuple):
     def of_pools(
         cls, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, Sequence[Sale]] | None = None
     ) -> ReadState:
-        """Return the state of pools of a market, which was read earlier. Its block has a number."""
+        """Return the state of a market's pools, which was read earlier. Its block has a number."""
         assert market.block is not None
         block = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
         known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
         network = market.network
         router = network.routers.get(network.router_dialect)
-        # As `Network.with_registered_router` leaves it, if the registry named the router of this state.
+        # The network as `Network.with_registered_router` leaves it, if the registry named the router in this state.
         is_registered = router is not None and router.registry is not None and router.address == network.router
         registered = RegisteredRouter(network.router) if is_registered else None
         head = ChainHead(block, market.gas_price_wei, tag=market.tag)
         return cls(market.network, head, known, known, sales or {}, registered)
 
     def read_again(self, node: Node, head: ChainHead) -> BlockSnapshot:
-        """Return what another node reads, at `head`, from the same known pools and with the same sales quoted.
+        """Return what another node reads at `head`, from the same known pools and with the same sales quoted.
 
-        Raise `UpstreamError`.
+        Raises `UpstreamError`.
         """
         again = BlockSnapshot(node, self.network, head, 0.0, self.head.tag)
         again.read(self.known.values())
@@ -88,17 +88,17 @@ class ReadState(NamedTuple):
 
 @dataclass
 class BlockSnapshot:
-    """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
-    `faulty` are the keys of the pools whose reading failed by a defect of the program.
+    """The pools read at one block, by key; None, with a reason, for a pool that could not be read. `faulty` are the
+    keys of the pools whose read failed because of a defect in the program.
 
     `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has responded from another block. `has_router_changed`
-    means that the router is not the contract whose reading the network has.
-    `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
-    `on_read` receives all calls before they are made, and `answers` what they have returned, unless it is None.
-    `has_read_costs` means that what else a quote needs was read with the first pools, or could not be. `token_facts`
-    are what contracts of tokens say of themselves, by address. `ahead` are results that came with the block.
+    means that the router's contract is not the one for which the network has a variant. `known` are the pools as they
+    were before they were read, and `sales` those quoted by protocols. `on_read` receives all calls before they are
+    made, and `answers` their results, unless it is None. `has_read_costs` means that the other data a quote needs was
+    read with the first pools, or could not be. `token_facts` are read from token contracts, by address. `ahead` are
+    results that came with the block.
     """
 
     node: Node
@@ -122,14 +122,14 @@ class BlockSnapshot:
     ahead: Mapping[ContractCall, ReturnData] = field(default_factory=dict)
 
     def read(self, pools: Iterable[Pool], tokens: Collection[str] = ()) -> None:
-        """Read the pools and the facts of `tokens` that have not been read yet, all in the same batches.
+        """Read the pools and token facts that have not been read yet, all in the same batches.
 
-        Raise `UpstreamError`.
+        Raises `UpstreamError`.
         """
         unread = [pool for pool in pools if pool.key not in self.pools]
         self.known.update((pool.key, pool) for pool in unread)
         reads = _pool_reads(unread, self.network)
-        # What was found while a rule did not hold, or before there was one, may be computed now.
+        # Samples found while a rule did not hold, or before there was one, may now be computable.
         sampled = {pool.key: pool for pool in sampled_pools(unread)}
         by_rule = {key: ref for key, pool in sampled.items() if (ref := ref_with_rule(pool, self.network))}
         reads += [(key, read_pool(ref)) for key, ref in by_rule.items()]
@@ -140,26 +140,26 @@ class BlockSnapshot:
         results = self._read(reads)
         self._update(reads[:pool_count], results)
         self._take_others(reads[pool_count:], results[pool_count:])
-        # A reader returns a pool without samples where it cannot compute it, as those of hooks whose rule fails.
+        # A reader returns a pool without samples if it cannot compute it, for example if a hook's rule fails.
         to_sample = sampled_pools(pool for key, _ in reads[:pool_count] if (pool := self.pools[key]))
         sample_reads = list(self._sample_reads([pool for pool in to_sample if not pool.has_samples]))
         if sample_reads:
             self._update(sample_reads, self._read(sample_reads))
 
     def _cost_reads(self) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
-        """Yield the reads of what else a quote needs of the block, once."""
+        """Yield the reads of the block's other data that a quote needs, once."""
         if self.has_read_costs:
             return
         self.has_read_costs = True
         yield from _cost_reads(self.network)
 
     def _fact_reads(self, tokens: Collection[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
-        """Yield the reads of what the contracts of tokens say, once."""
+        """Yield the reads of token contracts' facts, once."""
         new = [address for address in tokens if address not in self.token_facts]
         yield from _fact_reads(new)
 
     def _take_others(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
-        """Record what was read besides pools."""
+        """Record the results other than pools."""
         for (key, _), value in zip(reads, results, strict=True):
             if isinstance(value, L1FeeParams):
                 self.l1_fee_params = value
@@ -177,7 +177,7 @@ class BlockSnapshot:
         refs: Sequence[PoolRef],
         reserve: int = 0,
     ) -> LookedUpPools:
-        """Find the pools of pairs as `look_up_pools`, which are read then. Raise `UpstreamError`."""
+        """Find the pools of pairs with `look_up_pools`, and then read them. Raises `UpstreamError`."""
         from swapcli.state.discovery.token_pools import look_up_pools
 
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
@@ -193,7 +193,8 @@ class BlockSnapshot:
         return found
 
     def read_token(self, address: str) -> Token | None:
-        """Return the token at a canonical address; None if the contract there is not one. Raise `UpstreamError`."""
+        """Return the token at a canonical address; None if the contract there is not a token. Raises
+        `UpstreamError`."""
         from swapcli.state.tokens import load_tokens
 
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
@@ -202,7 +203,7 @@ class BlockSnapshot:
         return None if isinstance(found, SkippedItem) else found
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
-        """Add what the protocols of sampled pools quote for these sales, by key of the pool. Raise `UpstreamError`.
+        """Add the quotes of sampled pools' protocols for these sales, by pool key. Raises `UpstreamError`.
 
         A pool that does not quote one of them could not be read.
         """
@@ -215,10 +216,10 @@ class BlockSnapshot:
         self._update(reads, self._read(reads))
 
     def read_checks(self, sales: Mapping[str, Sale]) -> dict[str, int]:
-        """Return what the protocols of computed pools quote for a sale each, by key; 0 for one that they do not quote.
+        """Return the quotes of computed pools' protocols for one sale each, by key; 0 for a sale they do not quote.
 
-        Pools whose protocol cannot be asked are omitted. Without proof that the answers are of this block, all are.
-        Raise `UpstreamError`.
+        Pools whose protocol cannot be queried are omitted. Without proof that the results belong to this block, all
+        are. Raises `UpstreamError`.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (key, read_check(pool, self._checks[pool.protocol], sale, self._call_context))
@@ -253,9 +254,9 @@ class BlockSnapshot:
 
     @property
     def _call_context(self) -> CallContext:
-        """The sender and the gas price of the transaction: the router calls the pools.
+        """The transaction's sender and gas price for calls: the router calls the pools.
 
-        Nodes reject a price below the base fee, which a user may have given to rank routes.
+        Nodes reject a price below the base fee, which a user may have chosen to rank routes.
         """
         price_wei = max(self.head.gas_price_wei, self.head.block.base_fee_wei or 0)
         return CallContext(self.network.router or ZERO_ADDRESS, price_wei)
@@ -270,9 +271,9 @@ class BlockSnapshot:
                 self.faulty.add(key)
 
     def with_router(self, network: Network) -> Network:
-        """Return a network with the router that its registry names, which is read if it has not been.
+        """Return a network with the router that its registry names, reading it if necessary.
 
-        Raise `UpstreamError` if it cannot be read.
+        Raises `UpstreamError` if it cannot be read.
         """
         registry = network.read_registry if network.chooses_router else network.router_registry
         if registry is None:
@@ -280,9 +281,9 @@ class BlockSnapshot:
         return network.with_registered_router(self.read_router(registry).address)
 
     def read_l1_gas(self, to: str, calldata: str) -> int:
-        """Return the gas that an Arbitrum network adds for the data of a transaction; 0 if it is not known.
+        """Return the gas that an Arbitrum network adds for a transaction's data; 0 if it is unknown.
 
-        A node that cannot say it leaves the figure out, and does not end the quote.
+        If a node cannot provide it, the quote continues without the figure.
         """
         from swapcli.families.reading.l1_gas import decode_l1_gas, encode_l1_gas_call
 
@@ -295,7 +296,7 @@ class BlockSnapshot:
         return 0
 
     def read_router(self, registry: str) -> RegisteredRouter:
-        """Return the router that a registry names, which is read if it has not been. Raise `UpstreamError`."""
+        """Return the router that a registry names, reading it if necessary. Raises `UpstreamError`."""
         if self.registered_router is None:
             (result,) = self._read([(registry, read_registered_router(registry))])
             if not isinstance(result, RegisteredRouter):
@@ -321,7 +322,7 @@ class BlockSnapshot:
             self.is_pinned = False
 
     def _with_ahead(self, send: Send) -> Send:
-        """Return `send` for the calls whose results did not come with the block."""
+        """Return a version of `send` that only sends calls whose results did not come with the block."""
 
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
             unknown = [each for each in calls if each not in self.ahead]
@@ -348,9 +349,10 @@ class BlockSnapshot:
         return ReadState(self.network, self.head, known, self.pools, sales, self.registered_router, self.answers)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
-        """Return `known` with only the pools of these keys, and the router, as they are at the block.
+        """Return `known` with only the pools with these keys, and the router, as they are at the block.
 
-        If the order `has_gas_price`, that of `known` stays where the node does not serve it. Raise `UpstreamError`.
+        If the order `has_gas_price` and the node does not serve one, the gas price of `known` stays. Raises
+        `UpstreamError`.
         """
         is_unknown = has_gas_price and isinstance(self.head.gas_price, UpstreamError)
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
@@ -379,7 +381,7 @@ class BlockSnapshot:
 
 
 def first_calls(network: Network, pools: Iterable[Pool], tokens: Iterable[str]) -> list[ContractCall]:
-    """Return the calls with which `BlockSnapshot.read` begins, as far as they do not depend on the block."""
+    """Return the first calls of `BlockSnapshot.read`, as far as they do not depend on the block."""
     calls: list[ContractCall] = []
     for _, read in (*_pool_reads(pools, network), *_cost_reads(network), *_fact_reads(tokens)):
         with suppress(Exception):  # the read of the snapshot then names the pool and the reason
@@ -389,13 +391,13 @@ def first_calls(network: Network, pools: Iterable[Pool], tokens: Iterable[str]) 
 
 
 def _pool_reads(pools: Iterable[Pool], network: Network) -> list[tuple[str, BatchRead[_ReadValue]]]:
-    """Return the reads of pools that are computed."""
+    """Return the reads of computed pools."""
     computed = (pool for pool in pools if not pool.is_sampled)
     return [(pool.key, read) for pool in computed if (read := read_known_pool(pool, network))]
 
 
 def _cost_reads(network: Network) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
-    """Yield the reads of what else a quote needs of a block: with the pools comes the router that a registry names."""
+    """Yield the reads of a block's other data that a quote needs; a registry's router is read with the pools."""
     registry = network.read_registry if network.chooses_router else network.router_registry
     if network.l1_fee_oracle:
         yield network.l1_fee_oracle, read_l1_fee_params(network.l1_fee_oracle)
@@ -404,7 +406,7 @@ def _cost_reads(network: Network) -> Iterator[tuple[str, BatchRead[_ReadValue]]]
 
 
 def _fact_reads(tokens: Iterable[str]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
-    """Yield the reads of what the contracts of tokens say of themselves."""
+    """Yield the reads of token contracts' facts."""
     for address in tokens:
         from swapcli.state.tokens import read_token_facts  # most quotes have no new tokens
 

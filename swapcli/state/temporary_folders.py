@@ -1,4 +1,4 @@
-"""Where temporary files have space, even if a disk is full."""
+"""Find space for temporary files, even if a disk is full."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory, gettempdir
 _MEMORY_FOLDER = "/dev/shm"
 _PREFIX = "swapcli-stores-"
 _MIN_AGE_S = 60.0
-"""A younger folder may not have been locked yet."""
+"""A younger folder may not be locked yet."""
 
 
 def memory_folder() -> str:
-    """Return a folder whose files are in memory, or that for temporary files if the system has none."""
+    """Return a folder whose files are in memory, or the folder for temporary files if the system has none."""
     return _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK | os.X_OK) else gettempdir()
 
 
@@ -32,9 +32,9 @@ def temporary_folder() -> str:
 
 @contextmanager
 def store_folder(parent: str) -> Iterator[Path]:
-    """Make a folder in `parent` for stores of this process and of those that it forks; remove it at the end.
+    """Create a folder in `parent` for the stores of this process and its forks; remove it at the end.
 
-    Folders of processes that were killed are removed, too. Raises `OSError`.
+    Folders left by killed processes are removed, too. Raises `OSError`.
     """
     if sys.platform == "win32":
         with TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as name:
@@ -51,7 +51,7 @@ def store_folder(parent: str) -> Iterator[Path]:
         TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as name,
         _opened(Path(name)) as folder,
     ):
-        # The system releases it when the last of the processes ends.
+        # The system releases the lock when the last of the processes ends.
         fcntl.flock(folder, fcntl.LOCK_SH)
         yield Path(name)
 

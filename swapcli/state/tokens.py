@@ -1,4 +1,4 @@
-"""Read the symbol, name and decimals of tokens, in both text encodings that tokens use."""
+"""Read the symbol, name and decimals of tokens, in both text encodings used by tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from swapcli.families.reading.starknet_calls import read_felt_text, starknet_cal
 from swapcli.state.rpc.multicall import MulticallReader
 
 MAX_DECIMALS: Final = 36
-"""No traded token has more."""
+"""No traded token has more decimals."""
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
 _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
@@ -28,8 +28,8 @@ _STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
 _MAX_SYMBOL: Final = 32  # characters that are kept; chosen
 _MAX_NAME: Final = 64  # characters that are kept; chosen
 _FACTS: Final = "token facts"
-"""The group of calls that compare tokens: one call of the node for all of them."""
-_BATCH_SIZE: Final = 500  # tokens read at once; chosen
+"""The group of calls that compare tokens: a single node call makes all of them."""
+_BATCH_SIZE: Final = 500  # tokens read together; chosen
 _NOT_UTF8: Final = "\ufffd"
 """Stands for bytes that are not UTF-8."""
 
@@ -48,7 +48,7 @@ def decimals_call(address: str) -> ContractCall:
 
 def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str, int]:
     """Return the decimals of tokens at canonical addresses, without those that cannot be read. Raises `UpstreamError`
-    of the node."""
+    from the node."""
     found = {}
     for address, answer in zip(addresses, reader.call([decimals_call(each) for each in addresses]), strict=True):
         with suppress(InvalidUpstreamResponse):
@@ -57,18 +57,18 @@ def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str
 
 
 def read_token_facts(address: str) -> BatchRead[TokenFacts]:
-    """Read what a token's contract says of its decimals and its symbol, apart from all other calls of the round."""
+    """Read the decimals and symbol in a token's contract, separately from all other calls of the round."""
     decimals, symbol = yield token_fact_calls(address)
     return parse_token_facts(address, decimals, symbol)
 
 
 def token_fact_calls(address: str) -> list[ContractCall]:
-    """Return the calls that read a token's decimals and symbol, in the one group of such calls."""
+    """Return the calls that read a token's decimals and symbol, as one group."""
     return [each._replace(may_revert=True, group=_FACTS) for each in _token_calls(address)[:2]]
 
 
 def parse_token_facts(address: str, decimals: ReturnData, symbol: ReturnData) -> TokenFacts:
-    """Return what a token's contract says, from the data that `token_fact_calls` return."""
+    """Return a token contract's facts, from the results of `token_fact_calls`."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
     try:
         places: int | None = read_word(decimals, _DECIMALS)
@@ -84,8 +84,8 @@ def _token_calls(address: str) -> list[ContractCall]:
 
 
 def read_token(address: str) -> BatchRead[Token]:
-    """Read a token in one round. Only the decimals are needed: a token without a readable symbol has its short address
-    as symbol, and is named by its address."""
+    """Read a token in one round. Only the decimals are required: without a readable symbol, the symbol is the short
+    address, and the name is the address."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
     decimals, symbol, name = yield _token_calls(address)
     decimal_places = read_word(decimals, _DECIMALS)
@@ -99,7 +99,7 @@ def read_token(address: str) -> BatchRead[Token]:
 
 
 def _clean_text(read_text: Callable[[ReturnData, str], str], found: ReturnData, name: str, max_characters: int) -> str:
-    """Return the text that a call returned; empty if it has none that can be shown."""
+    """Return the text returned by a call; empty if none of it can be shown."""
     try:
         return sanitize_text(read_text(found, name).replace(_NOT_UTF8, ""), max_characters)
     except InvalidUpstreamResponse:

@@ -1,5 +1,5 @@
-"""The trace that a piece of work belongs to, in the terms of W3C Trace Context: a client's request, and the
-requests to nodes and servers that it causes.
+"""The trace to which a piece of work belongs, as in W3C Trace Context: a client's request, and the requests to nodes
+and servers that it causes.
 
 A trace follows its request through asyncio tasks and the jobs of worker threads, which copy the context.
 """
@@ -16,14 +16,14 @@ from contextvars import ContextVar
 from swapcli.core.records import NamedTuple
 
 MAX_SPANS = 64
-"""Spans of one request: a stream has some at each block, for an hour."""
+"""Spans of one request: a stream has several at each block, for an hour."""
 
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _ZERO = re.compile("0*")
 
 
 class TimedSpan(NamedTuple):
-    """A part of the work that has ended. Times are Unix nanoseconds."""
+    """A finished part of the work. Times are in Unix nanoseconds."""
 
     name: str
     start_ns: int
@@ -32,8 +32,8 @@ class TimedSpan(NamedTuple):
 
 
 class Trace:
-    """A request as one span of a trace. `parent_id` is the caller's span, "" without one; `spans`, if any are wanted,
-    are the parts of the work, the first `MAX_SPANS` of them."""
+    """A request as one span of a trace. `parent_id` is the caller's span, empty without one; `spans`, if requested, are
+    the parts of the work, at most `MAX_SPANS`."""
 
     __slots__ = ("flags", "parent_id", "span_id", "spans", "trace_id")
 
@@ -44,22 +44,22 @@ class Trace:
 
     @property
     def traceparent(self) -> str:
-        """The header for requests that are sent on behalf of this one."""
+        """The header for requests sent on behalf of this one."""
         return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
 
     def add(self, name: str, start_ns: int, end_ns: int, *, is_failed: bool = False) -> None:
-        """Add a part that has ended, if parts are wanted."""
+        """Add a finished part, if parts are requested."""
         if self.spans is not None and len(self.spans) < MAX_SPANS:
             self.spans.append(TimedSpan(name, start_ns, end_ns, is_failed))
 
 
 current_trace: ContextVar[Trace | None] = ContextVar("current_trace", default=None)
-"""The trace of the request that the current task or job works for; None for the service's own work."""
+"""The trace of the request for which the current task or job works; None for the service's own work."""
 
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Add the time of a block to the current trace, if there is one; the block has failed if it raises."""
+    """Add the duration of the context to the current trace, if any; the part has failed if the context raises."""
     trace = current_trace.get()
     if trace is None or trace.spans is None:
         yield
@@ -73,9 +73,10 @@ def span(name: str) -> Iterator[None]:
 
 
 def parse_traceparent(values: Sequence[str]) -> Trace | None:
-    """Return a new span of the trace that the `traceparent` headers of a request name.
+    """Return a new span of the trace named by a request's `traceparent` headers.
 
-    None unless there is exactly one, and it is valid. Of later versions of the format, the part of version 00 is read.
+    None unless there is exactly one, and it is valid. For later versions of the format, only the part that version 00
+    defines is read.
     """
     match = _TRACEPARENT.fullmatch(values[0].strip(" \t")) if len(values) == 1 else None
     if match is None:
@@ -83,5 +84,5 @@ def parse_traceparent(values: Sequence[str]) -> Trace | None:
     version, trace_id, parent_id, flags, rest = match.groups()
     if version == "ff" or (version == "00" and rest) or _ZERO.fullmatch(trace_id) or _ZERO.fullmatch(parent_id):
         return None
-    # Of the flags, only "sampled" has a meaning that we know.
+    # Of the flags, only "sampled" has a known meaning.
     return Trace(trace_id, parent_id, f"{int(flags, 16) & 1:02x}")

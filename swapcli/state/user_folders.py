@@ -1,4 +1,4 @@
-"""Folders and files of the user, by the XDG specification. Text in, text out: completion has no time for `pathlib`."""
+"""The user's folders and files, by the XDG specification. Text in, text out: completion has no time for `pathlib`."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from swapcli.state.environment import variable
 CONFIG_VARIABLE = "SWAPCLI_CONFIG"
 
 NO_HOME = os.path.join(os.devnull, "no-home")
-"""Stands for the home folder of a user without one. No file can be below it: reading finds nothing, writing fails."""
+"""Stands for the missing home folder of a user. No file can be below it: reading finds nothing, writing fails."""
 
 _NAME = "swapcli"
 _CONFIG_FILE = "config.yaml"
 
 
 def config_file(environ: Mapping[str, str], home: str) -> str:
-    """Return the path of the settings file: `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    """Return the path of the settings file: `SWAPCLI_CONFIG`, otherwise the one in the user's folder."""
     if named := variable(environ, CONFIG_VARIABLE):
         return expand_home(named, home)
     return os.path.join(_base_folder(environ, "XDG_CONFIG_HOME", home, ".config"), _NAME, _CONFIG_FILE)
 
 
 def data_folder(environ: Mapping[str, str], home: str) -> str:
-    """Return the folder for data of this program."""
+    """Return the program's data folder."""
     return os.path.join(_base_folder(environ, "XDG_DATA_HOME", home, ".local", "share"), _NAME)
 
 
 def cache_folder(environ: Mapping[str, str], home: str) -> str:
-    """Return the folder for data of this program that can be computed again."""
+    """Return the program's folder for data that can be computed again."""
     return os.path.join(_base_folder(environ, "XDG_CACHE_HOME", home, ".cache"), _NAME)
 
 
@@ -39,7 +39,7 @@ def expand_home(path: str, home: str) -> str:
 
 
 def home_folder() -> str:
-    """Return the home folder of the user; `NO_HOME` if the system knows none, or HOME is empty or relative.
+    """Return the user's home folder; `NO_HOME` if the system knows none, or if HOME is empty or relative.
 
     The working folder never takes its place: a file planted there could change the settings.
     """
@@ -49,13 +49,13 @@ def home_folder() -> str:
 
 
 def home_problem(environ: Mapping[str, str], home: str) -> str | None:
-    """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
+    """Return why the user has no home folder if HOME is the cause, as a sentence; None otherwise."""
     if home != NO_HOME or "HOME" not in environ:
         return None
     return "HOME is not an absolute path, so swapcli cannot read your settings and stores"
 
 
 def _base_folder(environ: Mapping[str, str], name: str, home: str, *default: str) -> str:
-    # The XDG specification has relative folders ignored.
+    # The XDG specification says to ignore relative folders.
     folder = variable(environ, name)
     return folder if os.path.isabs(folder) else os.path.join(home, *default)

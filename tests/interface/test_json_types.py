@@ -52,4 +52,4 @@ def test_schemas_can_be_generated_from_the_types() -> None:
     route = components["RouteV2Json"]
     hints = get_type_hints(json_types.RouteV2Json, include_extras=True)
     assert set(route["required"]) == {key for key, hint in hints.items() if "NotRequired" not in str(hint)}
-    assert route["description"].startswith("A found route, second generation.")
+    assert route["description"].startswith("A route in V2.")

@@ -1,1 +1,1 @@
-"""Builders, servers and run helpers that tests of several packages share."""
+"""Builders, servers and run helpers shared by the tests of several packages."""

@@ -1,8 +1,8 @@
-"""Run command lines in this process, and print which paths below the working folder it touched.
+"""Run command lines in this process, and print the paths below the working folder that they touched.
 
 A program for a separate process: an audit hook cannot be removed. It reads JSON from stdin, a list of runs: the value
-of HOME (null: not set) and the words of a command. For each run it prints a line of JSON: both, the exit status, and
-the touched paths. The system knows no home folder of the user.
+of HOME (null: not set) and the words of a command. For each run it prints a line of JSON: both inputs, the exit status,
+and the touched paths. The system has no home folder for the user.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Run a program of stdin, and print as JSON all that it does outside of the package and the library of Python.
+"""Run a program from stdin, and print as JSON everything it does outside the package and Python's library.
 
-It runs in an environment of its own with nothing but the wheel: `tests/test_pure_core.py`. What Python audits is
-listed by `sys.addaudithook`; clocks and the environment, which are not audited, raise an error here.
+It runs in a separate environment that contains only the wheel: `tests/test_pure_core.py`. `sys.addaudithook` reports
+the audited events; clocks and the environment, which are not audited, raise an error here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HARMLESS = {
     "object.__getattr__", "object.__setattr__", "object.__delattr__",
 }  # fmt: skip
 READS = {"open", "os.listdir", "os.scandir"}
-"""Events that name a file or folder, which must be one of the package or of Python."""
+"""Events that name a file or folder, which must belong to the package or to Python."""
 ROOTS = tuple(os.path.realpath(each) + os.sep for each in (sys.prefix, sys.base_prefix))
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CLOCKS = (
@@ -28,7 +28,7 @@ CLOCKS = (
 
 
 class NoEnvironment(dict[str, str]):
-    """An environment that no program may look at."""
+    """An environment that no program may read."""
 
     def refuse(self, *_: object) -> NoReturn:
         raise AssertionError("the program uses the environment")
@@ -37,12 +37,12 @@ class NoEnvironment(dict[str, str]):
 
 
 def is_inside(path: object) -> bool:
-    """Return whether a path is one of the package or of Python."""
+    """Return whether a path belongs to the package or to Python."""
     return isinstance(path, str | bytes) and os.path.realpath(os.fsdecode(path)).startswith(ROOTS)
 
 
 def run(program: CodeType) -> list[str]:
-    """Run a program, and return what it did outside."""
+    """Run a program, and return everything it did outside."""
     found: list[str] = []
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Local chains with deployed contracts that the tests of a pytest worker share.
+"""Local chains with deployed contracts, shared by the tests of a pytest worker.
 
 A worker starts a node and deploys the contracts once. A test, or a module, works on a copy of the records inside
 `restored`, which reverts the node afterwards: 1 ms instead of 400 ms for a new node with all contracts.
@@ -16,12 +16,12 @@ from tests.chain.settings import url_of
 
 
 class ChainRecord(Protocol):
-    """What Python knows of a chain: its contracts, tokens and pools."""
+    """Python's record of a chain: its contracts, tokens and pools."""
 
     chain: AnvilChain
 
     def copy(self) -> Self:
-        """Return a record of the same chain whose changes leave this one as it is."""
+        """Return a record of the same chain that can change without affecting this one."""
 
 
 Record = TypeVar("Record", bound=ChainRecord)

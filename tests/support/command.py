@@ -36,11 +36,11 @@ class CommandResult:
 
 
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a user without settings, with `env` on top.
+    """Return the environment of a user without settings, overridden by `env`.
 
-    Commands ask no public node, unless `env` brings a node of its own or sets `SWAPCLI_LIVE`. Not even root can create
-    files in the home directory, so that no test depends on what others left there. Searches have no limit of time, so
-    that none depends on how busy the machine is.
+    Commands use no public node, unless `env` names a node or sets `SWAPCLI_LIVE`. Not even root can create files in the
+    home directory, so no test depends on files left by others. Searches have no time limit, so no test depends on the
+    load of the machine.
     """
     own = dict(env or {})
     dropped = ("SWAPCLI_", "XDG_", "ETH_RPC_URL")
@@ -51,10 +51,10 @@ def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def _brings_node(env: Mapping[str, str]) -> bool:
-    """Return whether the variables, or the settings file that they name, have the URL of a node."""
+    """Return whether the variables, or the settings file they name, contain a node's URL."""
     file = Path(env.get("SWAPCLI_CONFIG") or "/nonexistent")
     settings = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-    # The node that resolves names is one of Ethereum.
+    # The node that resolves names belongs to Ethereum.
     return bool(re.search(r"(?<!names_)rpc_url", " ".join([*env, settings]), re.IGNORECASE))
 
 
@@ -67,7 +67,7 @@ def run_swapcli(
 ) -> CommandResult:
     """Run a command line in this process, without the developer's own settings.
 
-    `encoding` is that of the streams; `width` replaces the width of help pages, for which the runner takes 80.
+    `encoding` is the streams' encoding; `width` replaces the width of help pages, which is 80 by default.
     """
     unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_", "ETH_RPC_URL"))}
     environment = unset | clean_environment({"COLUMNS": "80", **(env or {})})

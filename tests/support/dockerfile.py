@@ -1,7 +1,7 @@
 """Dockerfiles: a parser, and a runner that needs no Docker.
 
-Each stage is an overlay of this machine's file system in a mount namespace, in which RUN and the service are executed
-by chroot, as the user of USER. The base image is this machine with its Python as `python`. It takes root.
+Each stage is an overlay of this machine's file system in a mount namespace, in which RUN and the service run with
+chroot, as the user given by USER. The base image is this machine, with its Python as `python`. This requires root.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _parse_line(line: str) -> Instruction:
 
 @dataclass
 class Stage:
-    """A stage that was built: its file system, and what its instructions say of the container."""
+    """A built stage: its file system, and the container settings from its instructions."""
 
     layer: Path
     env: dict[str, str] = field(default_factory=lambda: {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"})
@@ -89,7 +89,7 @@ class Stage:
         return run_checked(arguments, env=os.environ | {"LAYER": str(self.layer)})
 
     def path(self, inside: str) -> Path:
-        """Return where a path that the stage wrote is in its layer."""
+        """Return the location, in the stage's layer, of a path that the stage wrote."""
         return self.layer / "upper" / os.path.join(self.folder, inside).lstrip("/")
 
 
@@ -117,7 +117,7 @@ def build(instructions: Sequence[Instruction], context: Path, folder: Path) -> S
 def _base_image(layer: Path) -> Stage:
     stage = Stage(layer)
     executable = os.path.realpath(sys.executable)
-    # An interpreter in the home directory of root: other users must be able to reach it.
+    # An interpreter in root's home directory: other users must be able to reach it.
     parents = [str(parent) for parent in Path(executable).parents]
     stage.run(["chmod", "a+x", *parents])
     if not Path(executable).with_name("python").exists():

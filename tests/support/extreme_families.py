@@ -1,7 +1,7 @@
-"""Pools of every family in extreme states: numbers next to 0 or at the contracts' bounds, and swaps far out of balance.
+"""Pools of every family in extreme states: numbers near 0 or at the contracts' limits, and swaps far out of balance.
 
-A state comes from a valid one by other numbers in some of its members, as far as the family accepts them: pools as
-anybody may create them, and ones that a node reports by mistake.
+A state is a valid one with some numbers replaced, as far as the family accepts them: pools that anybody could create,
+and pools that a node reports by mistake.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SORTED: Final = ("concentrated", "constant_product", "solidly_stable", "ekubo",
 """Families whose contracts order their tokens by address."""
 _FIRST_PROTOCOL: Final = 900
 _OWN_TOKEN: Final = ("vault", "balancer_v2_composable")
-"""Families that trade the token which the pool itself is."""
+"""Families with pools that trade their own token."""
 
 
 def build_extreme_pool(rng: random.Random, number: int, name: str, tokens: Sequence[Token]) -> Pool | None:
-    """Return a pool of a family between some of `tokens`; None if there are too few."""
+    """Return a pool of a family between some of `tokens`; None if there are too few tokens."""
     pool = _valid_pool(name)
     if len(pool.tokens) > len(tokens):
         return None
@@ -70,7 +70,7 @@ def build_extreme_pool(rng: random.Random, number: int, name: str, tokens: Seque
 
 
 def after_large_swaps(rng: random.Random, pool: Pool, count: int) -> Pool:
-    """Return the pool after swaps of any size, as far as it takes them."""
+    """Return the pool after swaps of any size that it accepts."""
     for _ in range(count):
         token_in, token_out = rng.sample(pool.tokens, 2)
         try:
@@ -81,7 +81,7 @@ def after_large_swaps(rng: random.Random, pool: Pool, count: int) -> Pool:
 
 
 def build_market_of_extremes(seed: int) -> MarketState:
-    """Return a market of ordinary pools, and of up to 20 extreme ones of all families between the same tokens."""
+    """Return a market of ordinary pools, and of up to 20 extreme pools of all families between the same tokens."""
     rng = random.Random(seed)
     base = build_random_market(seed, tokens=rng.choice((3, 4, 6, 9)), pools=rng.choice((4, 8, 14)))
     tokens = [*base.tokens.values(), *(build_token(500 + k, rng.choice((0, 6, 18))) for k in range(rng.randrange(4)))]

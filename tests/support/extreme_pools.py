@@ -1,4 +1,5 @@
-"""Markets with pools as anybody may create them to break a router: dust, extreme prices, one-sided, absurd fees."""
+"""Markets with pools that anybody could create to break a router: dust, extreme prices, one-sided pools, absurd
+fees."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ PoolBuilder = Callable[[random.Random, int, Token, Token], Pool]
 
 
 def build_extreme_concentrated(rng: random.Random, number: int, a: Token, b: Token) -> Pool:
-    """Return a V3 pool near an end of the price range, or whose only position is beside its price."""
+    """Return a V3 pool near an end of the price range, or one whose only position is off its price."""
     end = rng.choice(["low", "high", "low", "high", "middle"])
     tick = {
         "low": MIN_TICK + rng.choice([1, 50, 1_000]),
@@ -47,7 +48,7 @@ def build_extreme_concentrated(rng: random.Random, number: int, a: Token, b: Tok
 
 
 def build_extreme_constant_product(rng: random.Random, number: int, a: Token, b: Token) -> Pool:
-    """Return a V2 pool with reserves from a unit to as many as it can count."""
+    """Return a V2 pool with reserves from one unit to the largest number it can store."""
     reserves = [str(rng.choice([1, 2, 10, 1_000, UNIT, 2**112 - 1])) for _ in range(2)]
     return _build(rng, number, a, b, "constant_product", "v2", {"reserves": reserves})
 
@@ -74,7 +75,7 @@ BUILDERS: tuple[PoolBuilder, ...] = (
 
 
 def build_extreme_market(seed: int) -> MarketState:
-    """Return a market of ordinary pools with up to 29 extreme ones between its tokens and worthless ones.
+    """Return a market of ordinary pools, with up to 29 extreme ones between its tokens and worthless tokens.
 
     In half of them, four V3 pools lie at the ends of the price range of one pair.
     """

@@ -1,4 +1,4 @@
-"""Aggregators of invented characters on one real server on loopback, and the adapters that ask them."""
+"""Aggregators with invented behaviour on a real loopback server, and the adapters for them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DEAD_URL = "http://127.0.0.1:9"
 
 @dataclass
 class Character:
-    """What an aggregator answers: the output that it says, and the payload that it offers.
+    """An aggregator's behaviour: the output it quotes, and the payload it offers.
 
-    `says` may be text of any kind. It waits `delay_s`, sends `status`, or is not there at all.
+    `says` may be any text. It waits `delay_s`, sends `status`, or does not exist at all.
     """
 
     says: object
@@ -31,7 +31,7 @@ class Character:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Return the answer, in the form that `adapter` reads."""
+        """Return the response, in the form that `adapter` reads."""
         transaction = {}
         if self.payload is not None:
             transaction = {"to": self.payload.to, "data": self.payload.calldata, "value": str(self.payload.value)}
@@ -39,7 +39,7 @@ class Character:
 
 
 def adapter(url: str, name: str) -> dict[str, Any]:
-    """Return the adapter of a character, as a settings file has it."""
+    """Return the adapter for a behaviour, as in a settings file."""
     return {
         "title": name.title(),
         "address": url,
@@ -63,7 +63,7 @@ def adapter(url: str, name: str) -> dict[str, Any]:
 
 @dataclass
 class FakeAggregators:
-    """The running server, its characters by name (they may be replaced), and the settings that name them."""
+    """The running server, its behaviours by name (which may be replaced), and the settings that name them."""
 
     server: LoopbackServer
     characters: dict[str, Character]
@@ -75,13 +75,13 @@ class FakeAggregators:
 
     @property
     def names(self) -> str:
-        """The value of --aggregators that asks them all."""
+        """The value of --aggregators that names them all."""
         return ",".join(self.characters)
 
 
 @contextmanager
 def fake_aggregators(characters: Mapping[str, Character]) -> Iterator[FakeAggregators]:
-    """Run the characters on one server."""
+    """Run the aggregators on one server."""
     playing = dict(characters)
 
     def respond(exchange: FakeExchange) -> None:

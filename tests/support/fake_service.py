@@ -1,4 +1,4 @@
-"""A service that answers from a market as the API requires, and lets a test change its responses."""
+"""A service that responds from a market as the API requires, and lets a test change its responses."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ from tests.support.markets import embedded_source
 
 Document = Any
 Mutation = Callable[[str, Document], Document]
-"""Takes the path below the network and a response; returns the response to send."""
+"""Takes the path below the network and a response, and returns the response to send."""
 
 
 def unchanged(_: str, document: Document) -> Document:
-    """Return the response as it is."""
+    """Return the response unchanged."""
     return document
 
 

@@ -1,4 +1,4 @@
-"""Defects injected into the code of one pool, as a family or a reader may have one."""
+"""Defects injected into the code of one pool, such as a family or a reader may have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFECT = "an injected defect"
 
 
 class DefectError(Exception):
-    """An exception that nothing raises on purpose."""
+    """An exception that no code raises on purpose."""
 
 
 ERRORS = (ValueError, ZeroDivisionError, OverflowError, KeyError, TypeError, RecursionError, DefectError)
@@ -27,7 +27,7 @@ READER_STAGES = ("call", "first step", "after the first round")
 def break_reader(
     monkeypatch: pytest.MonkeyPatch, kind: str, key: str, stage: str, error: type[Exception] = ValueError
 ) -> None:
-    """Make the reader of a kind raise for one pool: when it is called, at its first step, or after its first round."""
+    """Make the reader of a kind raise for one pool: when called, at its first step, or after its first round."""
     reader = pool_reader(kind)
     sound = reader.load
 
@@ -61,7 +61,7 @@ def break_method(
 
 
 def with_broken_method(pool: Pool, name: str, error: type[Exception] = ValueError) -> Pool:
-    """Return a pool of the same family in the same state, one of whose methods raises."""
+    """Return a pool of the same family in the same state, with one method that raises."""
 
     def method(self: Pool, *arguments: Any) -> Any:
         del self, arguments

@@ -1,4 +1,4 @@
-"""A disk on which nothing can be written, for this process."""
+"""A disk that rejects all writes, for this process."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _WRITABLE_BYTES = 4_096
-"""Of each file: less than a block of a store, and enough for what tests print."""
+"""Bytes per file: less than a block of a store, and enough for the output of tests."""
 
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Have the system fail all writes of this process behind the first bytes of a file; memory is not a file."""
+    """Let the system reject this process's writes beyond the first bytes of a file; files in memory are exempt."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITABLE_BYTES, hard))
     try:

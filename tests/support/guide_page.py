@@ -22,7 +22,7 @@ _VARYING = {
     r"\bblock \d[\d,]*": "block N",
     r"[ \t]+": " ",
 }
-"""What differs from run to run, and the word that stands for it in comparisons."""
+"""Text that differs from run to run, and its placeholder in comparisons."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _commands(body: str, *, in_background: bool) -> Iterator[Step]:
 
 
 def is_shown(step: Step, printed: str) -> bool:
-    """Return whether a page's output is what the command printed, but for ages, times, blocks, hashes and fees.
+    """Return whether a page's output matches the command's, except for ages, times, blocks, hashes and fees.
 
     A command in the background may print more.
     """
@@ -73,7 +73,7 @@ def _pattern(line: str) -> str:
 
 
 def normal(text: str) -> str:
-    """Return a text without what differs from run to run, and without blanks at the ends."""
+    """Return a text without the parts that differ from run to run, and without surrounding blanks."""
     for pattern, word in _VARYING.items():
         text = re.sub(pattern, word, text)
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")

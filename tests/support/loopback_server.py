@@ -21,7 +21,7 @@ TIMEOUT_S = 5.0
 
 @dataclass
 class FakeExchange:
-    """One request as it arrived, and the connection to respond on."""
+    """A request as received, and the connection on which to respond."""
 
     head: bytes
     body: bytes
@@ -58,7 +58,7 @@ class LoopbackServer:
 
 
 def server_tls(certificate: str) -> ssl.SSLContext:
-    """Return the context of a server with a self-signed certificate."""
+    """Return the TLS context of a server with a self-signed certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / certificate)
     return context

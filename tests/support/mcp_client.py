@@ -28,7 +28,7 @@ def mcp_client(*options: str, env: Mapping[str, str] = NO_VARIABLES) -> Client:
 
 
 def with_client(use: Callable[[Client], Awaitable[T]], *options: str, env: Mapping[str, str] = NO_VARIABLES) -> T:
-    """Return what `use` makes of a client of a new server."""
+    """Return the result of `use` for the client of a new server."""
 
     async def run() -> T:
         async with mcp_client(*options, env=env) as client:

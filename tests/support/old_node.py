@@ -1,4 +1,4 @@
-"""A node that simulates calls, but no blocks, as those without `eth_simulateV1`."""
+"""A node that simulates calls but not blocks, like nodes without `eth_simulateV1`."""
 
 from __future__ import annotations
 

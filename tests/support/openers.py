@@ -1,4 +1,4 @@
-"""What opens networks, markets, nodes and sources as settings say, without any other settings of the developer."""
+"""Openers of networks, markets, nodes and sources with given settings, without the developer's other settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.quoting.openers.user_setup import UserSetup
 
 
 def user_setup(folder: Path, warnings: list[str] | None = None, **flags: object) -> UserSetup:
-    """The setup of a command with these flags, whose folder of stores is `folder`."""
+    """Return the setup of a command with these flags, with `folder` as the stores' folder."""
     settings = load_settings(flags=flags, environ={}, config_path=None, home=folder)
     return UserSetup(settings, folder, ([] if warnings is None else warnings).append)
 

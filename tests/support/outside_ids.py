@@ -1,4 +1,4 @@
-"""Ids, addresses and topics by libraries from outside, for expectations that never come from the code under test.
+"""Ids, addresses and topics from third-party libraries, so that expected values never come from the code under test.
 
 Keys are encoded by eth_abi and hashed by pycryptodome. `tests/core/networks/test_pool_ids.py` compares these ids with
 those of compiled Solidity, and with published ones. Tests import from here what `tests/test_expectations.py` forbids
@@ -29,7 +29,7 @@ def keccak256(message: bytes) -> bytes:
 
 
 def topic_of(event: str) -> str:
-    """Return the first topic of an event: of its signature, or on Starknet of its name."""
+    """Return the first topic of an event: from its signature, or on Starknet from its name."""
     digest = keccak256(event.encode())
     number = int.from_bytes(digest)
     return f"0x{number if '(' in event else number % (1 << _STARKNET_BITS):064x}"
@@ -51,13 +51,13 @@ def ekubo_evm_id(token0: str, token1: str, config: str) -> str:
 
 
 def ekubo_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, extension: str) -> str:
-    """Return swapcli's id of an Ekubo pool on Starknet: the hash with its highest bit set."""
+    """Return swapcli's id of a Starknet Ekubo pool: the hash with its highest bit set."""
     felts = (int(token0, 16), int(token1, 16), fee_x128, tick_spacing, int(extension, 16))
     return f"0x{int(_hash(['uint256'] * 5, felts), 16) | 1 << 255:064x}"
 
 
 def book_id(base: str, unit_size: int, quote: str, maker_policy: int, hooks: str, taker_policy: int) -> str:
-    """Return the id of a book of Clober V2, which has 192 bits, as a word."""
+    """Return the id of a Clober V2 book, which has 192 bits, as a word."""
     digest = _hash(BOOK_KEY, (base, unit_size, quote, maker_policy, hooks, taker_policy))
     return f"0x{int(digest, 16) % (1 << 192):064x}"
 
@@ -71,7 +71,7 @@ def created_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
 def possible_pools(deployment: Deployment | None, token_a: str, token_b: str, tier: int) -> set[str]:
     """Return the addresses that a deployment can give the pool of two tokens.
 
-    These are its V4 pool manager, and the addresses by each way to salt CREATE2: Uniswap V2, Solidly (volatile and
+    These are its V4 pool manager, and the addresses for each way of salting CREATE2: Uniswap V2, Solidly (volatile and
     stable), and Uniswap V3 with its fee or tick spacing.
     """
     if deployment is None:

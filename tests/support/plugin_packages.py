@@ -37,7 +37,7 @@ def write_package(
 
 @contextmanager
 def installed(folder: Path) -> Iterator[list[str]]:
-    """Let this process find the packages of a folder, as a new process would; yields the warnings."""
+    """Let this process find the packages in a folder, as a new process would; yields the warnings."""
     modules, warnings = set(sys.modules), list[str]()
     sys.path.insert(0, str(folder))
     plugins.set_plugin_source(InstalledPlugins)

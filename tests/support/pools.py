@@ -36,7 +36,7 @@ BALANCER_VARIANTS = {
     ),
     "weighted": ("balancer_v3_weighted",),
 }
-"""Families of Balancer that random markets have in place of some pools of another family with like prices."""
+"""Balancer families that replace some pools of another family with similar prices in random markets."""
 RANDOM_FAMILIES = (
     *("constant_product", "concentrated", "solidly_stable", "stableswap", "weighted"),
     *(name for variants in BALANCER_VARIANTS.values() for name in variants),
@@ -66,7 +66,7 @@ def _identity(number: int, tokens: Sequence[Token], fee_ppm: int, protocol: str)
 def build_constant_product(
     number: int, a: Token, b: Token, reserve_a: int, reserve_b: int, fee_ppm: int = 3000, protocol: str = "v2"
 ) -> Pool:
-    """Return pool `number` of tokens `a` and `b` with these reserves."""
+    """Return pool `number` with these reserves of the tokens `a` and `b`."""
     (first, x), (second, y) = sorted(((a, reserve_a), (b, reserve_b)), key=lambda side: side[0].address)
     identity = _identity(number, (first, second), fee_ppm, protocol)
     return family("constant_product").from_state(identity, {"reserves": [str(x), str(y)]})
@@ -95,7 +95,7 @@ def build_concentrated(
 
 
 def build_solidly_stable(number: int, a: Token, b: Token, value: float, price: float, fee_ppm: int) -> Pool:
-    """Return a pool with `value` units of `b`, so imbalanced that a unit of `a` costs `price` units of `b`."""
+    """Return a pool worth `value` units of `b`, so imbalanced that a unit of `a` costs `price` units of `b`."""
     s = cbrt((1 - price) / (1 + price))
     reserves = [str(int(value * (1 + s) / (1 - s) * UNIT)), str(int(value * UNIT))]
     return family("solidly_stable").from_state(_identity(number, (a, b), fee_ppm, "solidly"), {"reserves": reserves})
@@ -139,7 +139,7 @@ def build_pair_in_vault(
 ) -> Pool:
     """Return a pool of the family `name` with about the same `value` in both tokens, at the ratio of their prices.
 
-    `width` says how far its range of prices reaches: by e^(2 width) each way, in those whose range can be chosen.
+    `width` is how far its price range reaches: by e^(2 width) each way, in families whose range can be chosen.
     """
     x, y = (value / price for price in prices)
     state: dict[str, object] = {"rates": [str(UNIT)] * 2, "reserves": [str(int(x * UNIT)), str(int(y * UNIT))]}
@@ -186,9 +186,9 @@ def build_random_market(
 ) -> MarketState:
     """Return a random market. Each pool's price differs from the fair one by less than `noise` times its fee.
 
-    With `noise` below 1 there is no arbitrage. Pools are constant product and concentrated; with `every_family` half
-    of them belong to the other families, some with more than two tokens; `with_balancer` says whether those of
-    Balancer are among them. Every token is in a pool.
+    With `noise` below 1 there is no arbitrage. Pools are constant-product and concentrated; with `every_family` half of
+    them belong to the other families, some with more than two tokens; `with_balancer` includes Balancer's. Every token
+    is in a pool.
     """
     rng = random.Random(seed)
     known = [build_token(k) for k in range(tokens)]

@@ -1,4 +1,4 @@
-"""Bounds of a proof from its decimal texts alone, in fractions, and what constant-product pools could gain at most."""
+"""Compute a proof's bounds from its decimal texts alone, as fractions, and the least gain of constant-product pools."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def directions(document: Document) -> Iterator[Direction]:
 def least_gain(
     pool: Document, direction: Direction, prices: list[Fraction] | dict[int, Fraction], limit: Fraction | None
 ) -> Fraction:
-    """Return the profit of a sale to a constant-product pool at `prices` that is about the best one up to `limit`.
+    """Return the profit of a near-optimal sale of at most `limit` to a constant-product pool at `prices`.
 
     y g x / (X + g x) gains most where X + g x = sqrt(g X y v_out / v_in). Any sale is a lower bound.
     """
@@ -69,7 +69,7 @@ def least_gain(
 
 
 def hop_rates(document: Document, bound: Document, leaf: Document) -> dict[tuple[int, int], float]:
-    """Return the rates of a leaf's hops: those it lists, or else the best spot rate of the directions that it has."""
+    """Return the rates of a leaf's hops: the listed ones, otherwise the best spot rate of its directions."""
     sold, bought = document["order"]["tokenIn"], document["order"]["tokenOut"]
     left_out = {tuple(each) for each in document["scope"]["dust"] + leaf["unused"]}
     before, rates = follows(leaf["before"]), dict[tuple[int, int], float]()
@@ -80,7 +80,7 @@ def hop_rates(document: Document, bound: Document, leaf: Document) -> dict[tuple
 
 
 def follows(before: list[list[int]]) -> set[tuple[int, int]]:
-    """Return pairs of tokens in order, and all that follow from them."""
+    """Return ordered pairs of tokens, and all pairs that follow from them."""
     found = {(i, j) for i, j in before}
     while more := {(i, k) for i, j in found for m, k in found if j == m} - found:
         found |= more
@@ -90,7 +90,7 @@ def follows(before: list[list[int]]) -> set[tuple[int, int]]:
 def best_product(
     rates: dict[tuple[int, int], float], passed: list[int], target: int, hops: int, before: list[list[int]]
 ) -> float:
-    """Return the largest product of rates on a path on from the last token passed: by trying all that may be better."""
+    """Return the largest product of rates on a path from the last token passed, by trying all that may be better."""
     most, order = [{target: 1.0}], follows(before)
     for _ in range(hops):
         longer = dict(most[-1])
@@ -114,8 +114,8 @@ def best_product(
 
 
 def covers(document: Document, used: set[Direction], order: list[int]) -> bool:
-    """Return whether the routes that use just these directions, and their tokens in an order, are within a leaf of the
-    bound net of gas."""
+    """Return whether the routes that use exactly these directions, with their tokens in an order, are within a leaf of
+    the bound net of gas."""
     (bound,) = (each for each in document["bounds"] if each["kind"] == "afterGas")
     return any(
         used >= {tuple(each) for each in leaf["used"]}

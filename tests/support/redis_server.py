@@ -1,4 +1,4 @@
-"""A real Redis server of Debian's package, on loopback, with TLS, and on a Unix socket. It keeps nothing on disk."""
+"""A real Redis server from Debian's package, on loopback, with TLS, and on a Unix socket. It stores nothing on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapcli.core.encoding.redis_url import RedisUrl
 
 CERTIFICATE = Path(__file__).parents[1] / "quoting" / "remote" / "certificates" / "loopback.pem"
 PASSWORD = "hunter2/%"
-"""Its characters are to be quoted in an address."""
+"""Contains characters that must be quoted in a URL."""
 TIMEOUT_S = 10.0
 
 
@@ -31,7 +31,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """The address with the password."""
+        """The URL with the password."""
         return f"redis://:hunter2%2F%25@127.0.0.1:{self.port}"
 
     @property
@@ -84,7 +84,7 @@ class RedisServer:
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let the server run again."""
+        """Let the server continue."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -95,7 +95,7 @@ class RedisServer:
 
 @contextmanager
 def run_redis(*options: str) -> Iterator[RedisServer]:
-    """Run a server for the block; `options` are further ones of its command line."""
+    """Run a server during the context; `options` are additional command line options."""
     with TemporaryDirectory(prefix="redis-") as folder:
         server = RedisServer(Path(folder), *options)
         server.start()
@@ -115,7 +115,7 @@ def _accepts(path: str) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of this machine that nothing listens on."""
+    """Return ports of this machine on which nothing listens."""
     listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [listener.getsockname()[1] for listener in listeners]
     for listener in listeners:

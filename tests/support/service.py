@@ -128,7 +128,7 @@ class InProcessService:
 
     @property
     def v2_metadata(self) -> Json:
-        """What an answer of the second generation carries now."""
+        """Return the metadata of a V2 response sent now."""
         return {"apiVersion": "2.0", "timestamp": format_iso_utc(int(self.registry.clock.now_s() * 1000))}
 
     def get(self, path: str, query: Mapping[str, object] | None = None, **request: Any) -> httpx.Response:

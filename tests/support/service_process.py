@@ -1,4 +1,4 @@
-"""A service in a process of its own: `swapcli serve`, or the test service that is slow on request."""
+"""A service in a separate process: `swapcli serve`, or the test service that is slow on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIMEOUT_S = 30
 
 @dataclass
 class ServiceProcess:
-    """A service that is ready: its process, the JSON line that it printed when ready, and the file of its stderr.
+    """A ready service: its process, the JSON line it printed when ready, and the file with its stderr.
 
     Stderr goes to a file because a process blocks once it has filled a pipe that no one reads.
     """
@@ -72,11 +72,11 @@ class ServiceProcess:
         return self.wait()
 
     def log_lines(self) -> list[Any]:
-        """Return the JSON lines of its log so far; the last one may not be whole yet."""
+        """Return the JSON lines of its log so far; the last one may be incomplete."""
         return [json.loads(line) for line in self.whole_lines()]
 
     def whole_lines(self) -> list[str]:
-        """Return the lines of its log that have ended."""
+        """Return the complete lines of its log."""
         return self.read_log().rpartition("\n")[0].splitlines()
 
     def wait_for_log_lines(self, count: int) -> list[Any]:
@@ -88,21 +88,21 @@ class ServiceProcess:
 
     def read_log(self) -> str:
         """Return its log so far."""
-        # Not by the file's offset, which the process shares and moves when it writes.
+        # Not with the file's offset, which the process shares and moves when it writes.
         descriptor = self.log_file.fileno()
         return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode()
 
 
 @contextmanager
 def run_service(*options: str, env: Mapping[str, str] | None = None) -> Iterator[ServiceProcess]:
-    """Run `swapcli serve --port 0` with options; kill it at the end if it still runs."""
+    """Run `swapcli serve --port 0` with options; kill it at the end if it is still running."""
     with _run_until_ready([*SWAPCLI_COMMAND, "serve", "--port", "0", *options], clean_environment(env)) as service:
         yield service
 
 
 @contextmanager
 def run_testnet_service(**options: Any) -> Iterator[ServiceProcess]:
-    """Run a service with these options of `main`; kill it at the end if it still runs."""
+    """Run a service with these options of `main`; kill it at the end if it is still running."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
     command = [sys.executable, "-m", "tests.support.service_process", json.dumps(options)]
     with _run_until_ready(command, environment) as service:
@@ -137,7 +137,7 @@ def ready_file_option(folder: Path) -> tuple[Path, tuple[str, str]]:
 
 
 def child_ids(pid: int) -> list[int]:
-    """Return the processes that a process of one thread has started, in their order."""
+    """Return the processes that a single-threaded process has started, in order."""
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
@@ -171,7 +171,7 @@ def main(
 ) -> int:
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long.
 
-    With `max_metrics_connections` the metrics have a port of their own. `settings` are further ones of the service.
+    With `max_metrics_connections` the metrics have a separate port. `settings` are additional settings of the service.
     """
     from swapcli.core.model.market import MarketState
     from swapcli.faces.service.access_log import AccessLog

@@ -1,4 +1,4 @@
-"""Real interactive shells in a pseudo-terminal, which complete the command lines of a test."""
+"""Real interactive shells in a pseudo-terminal, which complete command lines for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tests.support.command import clean_environment
 
 TIMEOUT_S = 20
-TAB, DUMP, READY = "\t", "\x14", "READY"  # Ctrl-T writes the line that the shell has by then
+TAB, DUMP, READY = "\t", "\x14", "READY"  # Ctrl-T prints the shell's current line
 
 _BASH = """
 set -o emacs
@@ -59,14 +59,14 @@ ZSH_SETUPS = {
 
 
 class Completion(NamedTuple):
-    """What a shell made of a line at TAB: the line, and the words that it offered."""
+    """A shell's result for a line at TAB: the completed line, and the words it offered."""
 
     line: str
     offered: frozenset[str]
 
 
 class ShellSession:
-    """A shell that is open in `folder`, with its output on a pseudo-terminal."""
+    """A shell running in `folder`, with its output on a pseudo-terminal."""
 
     def __init__(self, command: list[str], folder: Path, env: Mapping[str, str]) -> None:
         self._out = folder / "out"
@@ -108,7 +108,7 @@ class ShellSession:
 
 
 def program(shell: str) -> str:
-    """Return the path of a shell. Fails if it is not installed: completion is tested in real shells alone."""
+    """Return the path of a shell. Fails if it is not installed, because completion is only tested in real shells."""
     path = shutil.which(shell)
     assert path, f"{shell} is not installed, so its completion cannot be tested: apt-get install {shell}"
     return path
@@ -126,7 +126,7 @@ def shell_environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
 def bash_session(
     folder: Path, env: Mapping[str, str] | None = None, setup: str = 'eval "$(swapcli completion bash)"'
 ) -> Iterator[ShellSession]:
-    """Open an interactive bash with the completion of swapcli."""
+    """Open an interactive bash with swapcli's completion."""
     (folder / "bashrc").write_text(_BASH.format(setup=setup))
     command = [program("bash"), "--noprofile", "--rcfile", str(folder / "bashrc"), "-i"]
     yield from _opened(command, folder, env)
@@ -136,7 +136,7 @@ def bash_session(
 def zsh_session(
     folder: Path, env: Mapping[str, str] | None = None, setup: str = ZSH_SETUPS["with compinit before"]
 ) -> Iterator[ShellSession]:
-    """Open an interactive zsh with the completion of swapcli."""
+    """Open an interactive zsh with swapcli's completion."""
     (folder / ".zshrc").write_text(_ZSH.format(setup=setup))
     yield from _opened([program("zsh"), "-d", "-i"], folder, env)
 
@@ -155,7 +155,7 @@ def fish_completions(
     env: Mapping[str, str] | None = None,
     setup: str = "swapcli completion fish | source",
 ) -> list[frozenset[str]]:
-    """Return what a fish offers for each line."""
+    """Return the completions that fish offers for each line."""
     script = f"{setup}\n" + "".join(f"complete -C {_fish_quoted(line)}; echo ---\n" for line in lines)
     ran = subprocess.run(
         [program("fish"), "--no-config", "-c", script],

@@ -1,4 +1,4 @@
-"""What the nodes of tests have in common: each is one node, without another in its place."""
+"""The common part of the tests' nodes: each is a single node without a spare."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class SingleNode:
         self.limits = NodeLimits()
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """There is no other node."""
+        """Return False: there is no other node."""
         del error
         return False
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """There are none."""
+        """Return nothing: there are no helpers."""
         del at
         return ()
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """There are none."""
+        """Do nothing: there are no helpers."""
         assert not failures
         assert not helpers

@@ -12,7 +12,7 @@ _CHUNK_BYTES = 65_536
 
 
 class ProxyState(Enum):
-    """What happens to connections."""
+    """The treatment of connections."""
 
     FORWARDING = "bytes pass in both directions"
     REFUSING = "new connections are closed at once"
@@ -88,7 +88,7 @@ class TcpProxy:
 
 @contextmanager
 def open_tcp_proxy(port: int) -> Iterator[TcpProxy]:
-    """Run a proxy before `port` until the end of the block."""
+    """Run a proxy in front of `port` until the context ends."""
     proxy = TcpProxy(port)
     thread = Thread(target=proxy.run, daemon=True)
     thread.start()

@@ -41,7 +41,7 @@ TICK_OF_2000 = -200312
 
 
 def build_market_document(**changes: Any) -> dict[str, Any]:
-    """Return a market of a network that is in no catalogue: about 2,000 USDC per WETH, directly and over DAI."""
+    """Return a market on a network outside the catalogue: about 2,000 USDC per WETH, directly and through DAI."""
     document: dict[str, Any] = {
         "format": "swap-market/1",
         "network": {

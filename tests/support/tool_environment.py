@@ -1,4 +1,4 @@
-"""Python environments of tools that the tests run and that cannot share the one of the tests."""
+"""Python environments for tools that the tests run and that cannot share the tests' own environment."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 
 def tool_python(name: str, requirements: Path) -> Path:
-    """Return the interpreter of an environment with these requirements; install them first if that has not been done.
+    """Return the interpreter of an environment with these requirements, installing them first if necessary.
 
-    It is inside the environment of the tests, so that both are removed together. Its programs name their interpreter by
-    its path, so that it is made where it stays, by one process at a time.
+    It is inside the tests' environment, so that both are removed together. Its programs refer to their interpreter by
+    path, so it is created in its final place, by one process at a time.
     """
     folder = Path(sys.prefix) / name
     with folder.with_suffix(".lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""The examples of help topics, such as files to copy."""
+"""The examples in help topics, such as files to copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLOCK = re.compile(r"(?:^    .*\n|^\n(?=    ))+", re.MULTILINE)
 
 
 def topic_example(topic: str, first_line: str) -> str:
-    """Return the indented example of a topic that begins with `first_line`."""
+    """Return the indented example in a topic that begins with `first_line`."""
     blocks = [dedent(block).strip() for block in _BLOCK.findall(topic_text(topic))]
     (found,) = [block for block in blocks if block.startswith(first_line)]
     return found + "\n"

@@ -1,4 +1,4 @@
-"""A collector of traces on loopback, which reads the messages that OpenTelemetry's exporter sends over HTTP."""
+"""A trace collector on loopback, which reads the messages that OpenTelemetry's exporter sends over HTTP."""
 
 from __future__ import annotations
 

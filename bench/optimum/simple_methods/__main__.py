@@ -1,6 +1,6 @@
-"""Say how often a simple method finds a better route than the search, on random pairs of real states.
+"""Show how often a simple method finds a better route than the search, for random pairs on real states.
 
-    python -m bench.optimum.simple_methods [--orders 120] [--seed 1] [--gas 0,0.01,1] [--pushed] [--methods path,climb]
+python -m bench.optimum.simple_methods [--orders 120] [--seed 1] [--gas 0,0.01,1] [--pushed] [--methods path,climb]
 
 draws orders of $0.3 to $3,000 between any two tokens, quotes them, and lets each method try to beat the route; with
 `--pushed` after a fifth of the pools were pushed out of line by 0.1 to 5%. `--json FILE` writes each order with its
@@ -32,7 +32,8 @@ SHARE_STEPS = {"fine": HUNDREDTHS, "whole": WHOLE_PERCENTS}
 
 
 def table(rows: Sequence[Compared], methods: Sequence[str]) -> list[str]:
-    """Return the lines of a table: by method, and for all of them, the orders with a gain above each threshold."""
+    """Return the lines of a table: for each method, and for all together, the orders with a gain above each
+    threshold."""
     header = "".join(f"{f'> {bps:g} bps':>12}" for bps in MIN_GAINS_BPS)
     lines = [f"  {'method':10}{header}   worst"]
     for name, group in [*((each, [each]) for each in methods), ("any", list(methods))]:

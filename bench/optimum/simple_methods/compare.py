@@ -1,4 +1,4 @@
-"""Compare our route of an order with what each simple method finds."""
+"""Compare our route for an order with the routes found by each simple method."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from swapcli.core.model.quote import HUNDREDTHS, Route
 from swapcli.core.routing.router import Router
 
 _RESTARTS, _CLIMBED_RESTARTS = 10, 6
-_RESTART_PARTS = (0.4, 0.7)  # of the candidate paths, in turn
-_SINGLE_PATHS = 40  # the best by their sum of swaps; the replay of each decides
+_RESTART_PARTS = (0.4, 0.7)  # candidate paths, in turn
+_SINGLE_PATHS = 40  # the best by the sum of swaps; each one's replay decides
 
 Method = Callable[[Judge, PathFinder, Route | None, int], JudgedRoute | None]
 """Takes the judge of the order, the paths, our route, and the number of evaluations; returns the best route found."""
@@ -50,7 +50,7 @@ def _fill_climb(judge: Judge, finder: PathFinder, ours: Route | None, evaluation
 
 
 def _restarts(judge: Judge, finder: PathFinder, ours: Route | None, evaluations: int) -> JudgedRoute | None:
-    """Climb from fills over random parts of the paths: which path comes first decides which tokens come first."""
+    """Climb from fills over random subsets of the paths: the first path determines the order of tokens."""
     del ours
     rng = random.Random(judge.amount)
     paths = candidate_paths(finder, judge.amount, judge.pools)
@@ -67,7 +67,7 @@ def _restarts(judge: Judge, finder: PathFinder, ours: Route | None, evaluations:
 def climb_from_all(
     judge: Judge, finder: PathFinder, starts: Sequence[JudgedRoute | None], evaluations: int
 ) -> JudgedRoute | None:
-    """Return the best route that climbs from all `starts` reach, each within `evaluations`; None without a start."""
+    """Return the best route reached from all `starts`, each within `evaluations`; None without a start."""
     climbed = [hill_climb(judge, finder, start.route, evaluations) for start in starts if start]
     return max((each for each in climbed if each), key=lambda each: each.net, default=None)
 
@@ -83,7 +83,8 @@ PEER = "tines"
 
 
 class Found(NamedTuple):
-    """What a method found: the exact output, that net of gas, and its gain over ours in basis points of our output."""
+    """A method's result: the exact output, the output net of gas, and its gain over ours in basis points of our
+    output."""
 
     method: str
     amount_out: int
@@ -95,7 +96,7 @@ class Found(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Our route of an order beside those of the methods; `amount_out` is 0 and `route` None if we found none."""
+    """Our route for an order next to those of the methods; `amount_out` is 0 and `route` None if we found none."""
 
     order: PairOrder
     gas_gwei: float
@@ -114,7 +115,7 @@ def compare(
     share_step: int = HUNDREDTHS,
     peer: Route | None = None,
 ) -> Compared:
-    """Quote an order, and let the methods try to find a better route; the route of the peer is one as well.
+    """Quote an order, and let the methods try to find a better route; the peer's route is one of the candidates.
 
     A climb has `evaluations` replays. Shares of segments are multiples of `share_step`, in hundredths of a percent.
     """

@@ -1,4 +1,4 @@
-"""Find the best single paths by exact swaps: a dynamic programme over tokens and hops with several labels each."""
+"""Find the best single paths with exact swaps: dynamic programming over tokens and hops, with several labels each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 
 MAX_HOPS = 6
-"""Of a path that a simple method looks at: where pools are out of line, paths of four hops miss much of the gain."""
+"""Maximum hops of a simple method's path: if pools are out of line, paths of four hops miss much of the gain."""
 
 Path = tuple["Hop", ...]
 
 
 class Hop(NamedTuple):
-    """One pool of a path, by key, with the tokens that it takes and pays."""
+    """One pool of a path, by key, with its input and output tokens."""
 
     pool: str
     token_in: str
@@ -23,14 +23,14 @@ class Hop(NamedTuple):
 
 
 class PaidPath(NamedTuple):
-    """A path with what it pays for the amount that was asked for."""
+    """A path with its output for the requested amount."""
 
     amount_out: int
     path: Path
 
 
 def tokens_of(path: Path) -> tuple[str, ...]:
-    """Return the tokens that a path passes through, both ends included."""
+    """Return the tokens of a path, including both ends."""
     return (path[0].token_in, *(hop.token_out for hop in path))
 
 
@@ -45,7 +45,7 @@ def paid(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int
 
 
 def pay_along(path: Path, amount_in: int, pools: Mapping[str, Pool]) -> tuple[int, dict[str, Pool]] | None:
-    """Return what a path pays and its pools afterwards by key; None if a pool rejects its amount."""
+    """Return a path's output and its pools afterwards by key; None if a pool rejects its amount."""
     after: dict[str, Pool] = {}
     for hop in path:
         result = paid(after.get(hop.pool) or pools[hop.pool], hop.token_in, hop.token_out, amount_in)
@@ -98,9 +98,10 @@ class PathFinder:
         labels: int = 6,
         avoided: Set[tuple[str, str]] = frozenset(),
     ) -> list[PaidPath]:
-        """Return up to `count` paths that pay most for `amount` on `pools`, which may differ from those of the market.
+        """Return up to `count` paths with the largest outputs for `amount` on `pools`, which may differ from the
+        market's.
 
-        Each token keeps its `labels` best amounts for each number of hops. Pairs of tokens in `avoided` are left out.
+        Each token keeps its `labels` best amounts for each number of hops. Pairs of tokens in `avoided` are skipped.
         """
         found: list[PaidPath] = []
         frontier: dict[str, list[PaidPath]] = {self.source: [PaidPath(amount, ())]}
@@ -123,9 +124,9 @@ class PathFinder:
 
     @staticmethod
     def _paid_last(path: Path, amount: int, amount_in: int, pools: Mapping[str, Pool]) -> int | None:
-        """Return what the last hop of a path for `amount` pays for `amount_in`; None if it pays nothing.
+        """Return the last hop's output for `amount_in` on a path for `amount`; None if it pays nothing.
 
-        A pool of several tokens may have swapped on the path before.
+        A pool with several tokens may have swapped earlier on the path.
         """
         *earlier, hop = path
         if any(each.pool == hop.pool for each in earlier):
@@ -136,7 +137,7 @@ class PathFinder:
 
 
 def _tokens_between(pools: Mapping[str, Pool], source: str, target: str) -> set[str]:
-    """Return the tokens that a path from `source` to `target` can pass through: no dead ends."""
+    """Return the tokens that a path from `source` to `target` can pass through, without dead ends."""
     neighbours: dict[str, set[str]] = {}
     for pool in pools.values():
         for token in pool.tokens:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 MIN_GAINS_BPS = (0.05, 1.0, 2.0)
 MIN_GAIN_USD = 0.01
-"""A smaller gain does not count, whatever its part of the order."""
+"""A smaller gain does not count, whatever its share of the order."""
 
 
 class GainFigures(NamedTuple):
-    """How many of the orders of a market gain more than each of `MIN_GAINS_BPS`, and the greatest gain.
+    """How many of a market's orders gain more than each of `MIN_GAINS_BPS`, and the largest gain.
 
-    `worst` repeats the order of the greatest gain. Gains of less than a cent do not count.
+    `worst` describes the order with the largest gain. Gains of less than a cent do not count.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Climb from a route to better ones by small changes: moved shares, other pools, more and fewer paths.
+"""Climb from a route to better ones by small changes: shifted shares, other pools, more and fewer paths.
 
 Every changed route is replayed exactly, and only a better one is kept. The number of replays bounds the work.
 """
@@ -51,7 +51,7 @@ def _improve(judge: Judge, finder: PathFinder, best: JudgedRoute, limit: int) ->
 
 
 def _new_paths(judge: Judge, finder: PathFinder, best: JudgedRoute) -> list[Path]:
-    """Return paths that pay much for a part of the order, beside the route and alone."""
+    """Return paths with large outputs for a part of the order, next to the route and alone."""
     now = {**judge.pools, **best.replay.pools_after}
     found = [
         each
@@ -63,7 +63,7 @@ def _new_paths(judge: Judge, finder: PathFinder, best: JudgedRoute) -> list[Path
 
 
 def _add_paths(route: Route, step: int, finder: PathFinder, paths: Sequence[Path]) -> Iterator[Route]:
-    """Yield routes with a part of one segment, or of those that contradict a path, on that path."""
+    """Yield routes that move a part of one segment, or of those that contradict a path, to that path."""
     del finder
     segments = list(route.segments)
     for path in paths:
@@ -85,7 +85,7 @@ def _replace_contradicting(segments: Sequence[Segment], path: Path) -> Iterator[
 
 
 def _move_shares(route: Route, step: int, finder: PathFinder, paths: Sequence[Path]) -> Iterator[Route]:
-    """Yield routes with a part of one segment in another one."""
+    """Yield routes that move a part of one segment to another."""
     del finder, paths
     segments = list(route.segments)
     for giver, taker in permutations(range(len(segments)), 2):
@@ -96,7 +96,7 @@ def _move_shares(route: Route, step: int, finder: PathFinder, paths: Sequence[Pa
 
 
 def _change_pools(route: Route, step: int, finder: PathFinder, paths: Sequence[Path]) -> Iterator[Route]:
-    """Yield routes with a part of a pool's share of a hop in another pool, which may be new to the hop."""
+    """Yield routes that move a part of a pool's share of a hop to another pool, which may be new to the hop."""
     del step, paths
     for number, segment in enumerate(route.segments):
         for position, hop in enumerate(segment.hops):
@@ -124,13 +124,13 @@ def _moved(shares: dict[str, int], giver: str, taker: str, share: int, tokens: t
 
 
 def _moves(share: int, step: int) -> Iterator[int]:
-    """Yield the parts of a segment's share that are moved, all of it first."""
+    """Yield the parts of a segment's share to move, the whole share first."""
     yield share
     yield from (each for each in _SEGMENT_MOVES if each < share and each % step == 0)
 
 
 def _less(segments: Sequence[Segment], number: int, share: int) -> list[Segment]:
-    """Return the segments with `share` less in one, which disappears if nothing is left."""
+    """Return the segments with one reduced by `share`; it disappears if nothing is left."""
     left = segments[number].share - share
     reduced = [segments[number]._replace(share=left)] if left else []
     return [*segments[:number], *reduced, *segments[number + 1 :]]

@@ -1,4 +1,4 @@
-"""Compare our routes of many orders with what the methods find, in one process or two."""
+"""Compare our routes for many orders with the methods' results, in one process or two."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Task(NamedTuple):
 
 
 _TASKS: list[_Task] = []
-"""The present task comes last; processes inherit it by a fork."""
+"""The current task comes last; processes inherit it by forking."""
 
 
 def _compare(number: int) -> Compared:
@@ -115,6 +115,6 @@ def best_of(compared: Compared, methods: Sequence[str]) -> Found | None:
 
 
 def describe(row: Compared) -> str:
-    """Return the order as `--pair` takes it, with its value."""
+    """Return the order in the form that `--pair` accepts, with its value."""
     order = row.order
     return f"${order.usd:.2f}: --pair {order.token_in},{order.token_out},{order.amount} --gas {row.gas_gwei:g}"

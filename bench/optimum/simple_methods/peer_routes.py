@@ -1,4 +1,4 @@
-"""Routes of the peer as routes of our format, which the exact replay judges net of gas."""
+"""The peer's routes in our route format, which the exact replay judges net of gas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_PART = 1e-6  # of the order: less is no share of a segment
 def route_with_peer(
     world: World, source: Path, orders: Sequence[PairOrder], share_step: int, folder: Path
 ) -> list[Route | None]:
-    """Return the peer's route of each order on a world of a market file; None if it routes no whole order.
+    """Return the peer's route for each order on a world of a market file; None if it does not route the whole order.
 
     Raises `BenchmarkFailed`.
     """
@@ -46,9 +46,9 @@ def route_with_peer(
 
 
 def _with_reserves(document: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """Return a market with the reserves of concentrated pools, which the peer checks outputs against.
+    """Return a market with the reserves of concentrated pools, against which the peer checks outputs.
 
-    Our format leaves them out. Pools that a swap has changed get those from before it.
+    Our format omits them. Pools changed by a swap get their earlier reserves.
     """
     reserves = {pool["address"]: pool["reserves"] for pool in source["pools"]}
     pools = [{"reserves": reserves[pool["address"]], **pool} for pool in document["pools"]]
@@ -56,7 +56,7 @@ def _with_reserves(document: dict[str, Any], source: dict[str, Any]) -> dict[str
 
 
 def convert(legs: Sequence[Leg], token_in: str, token_out: str, share_step: int) -> Route | None:
-    """Return the route of legs in their order, each of which swaps a part of what is left of a token."""
+    """Return the route made of legs, in order, each of which swaps a share of the remaining amount of a token."""
     held: dict[str, dict[exact_paths.Path, float]] = {token_in: {(): 1.0}}
     for pool, sold, bought, part in legs:
         paths = held.get(sold, {})

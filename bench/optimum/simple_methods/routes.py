@@ -15,7 +15,7 @@ from swapcli.core.routing.replay import Replay, replay
 
 
 class JudgedRoute(NamedTuple):
-    """A route with its exact output, and the output less gas in base units of the bought token."""
+    """A route with its exact output, and the output net of gas in base units of the bought token."""
 
     net: float
     amount_out: int
@@ -24,7 +24,8 @@ class JudgedRoute(NamedTuple):
 
 
 class Judge:
-    """Replays routes of one order, and counts each replay as an evaluation. `gas_value` is that of a unit of gas."""
+    """Replays routes for one order, and counts each replay as an evaluation. `gas_value` is the value of a unit of
+    gas."""
 
     def __init__(self, pools: Mapping[str, Pool], amount: int, gas_value: float, share_step: int) -> None:
         self.pools, self.amount, self.gas_value, self.share_step = pools, amount, gas_value, share_step
@@ -32,7 +33,7 @@ class Judge:
         self._seen: dict[Route, JudgedRoute | None] = {}
 
     def judge(self, route: Route) -> JudgedRoute | None:
-        """Return the route with its amounts; None if the router refuses it or a pool rejects its amount."""
+        """Return the route with its amounts; None if the router rejects it or a pool rejects its amount."""
         if route not in self._seen:
             self.evaluations += 1
             self._seen[route] = self._judge(route)
@@ -94,7 +95,7 @@ def _segment(share: int, paths: Mapping[Path, float]) -> Segment:
 
 
 def segment_tokens(segment: Segment) -> tuple[str, ...]:
-    """Return the tokens that a segment passes through."""
+    """Return the tokens through which a segment passes."""
     return (segment.hops[0][0].token_in, *(hop[0].token_out for hop in segment.hops))
 
 

@@ -1,4 +1,4 @@
-"""Fill paths with equal chunks of an order: each chunk takes the path that pays most for it after the earlier ones."""
+"""Fill paths with equal chunks of an order: each chunk takes the path that now pays most for it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bench.optimum.simple_methods.routes import Judge, JudgedRoute, build_route
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
 
-_PATHS = 60  # candidates for each of the sizes that follow: more change nothing measurable on real states
-_PARTS = (1, 4, 16, 64)  # of the order, for which candidate paths are looked for
-_FEWER_PATHS = (1, 2, 3, 4, 6, 8)  # routes with so many of the fullest paths cost less gas
+_PATHS = 60  # candidates for each of the sizes below: more change nothing measurable on real states
+_PARTS = (1, 4, 16, 64)  # shares of the order for which candidate paths are sought
+_FEWER_PATHS = (1, 2, 3, 4, 6, 8)  # routes with this many of the fullest paths cost less gas
 
 
 def water_fill(judge: Judge, finder: PathFinder, chunks: int) -> JudgedRoute | None:
-    """Return the best route that filling gives, also over fewer paths; None if no path carries a chunk."""
+    """Return the best route from filling, also over fewer paths; None if no path can carry a chunk."""
     paths = candidate_paths(finder, judge.amount, judge.pools)
     filled = fill(paths, judge.amount, judge.pools, chunks)
     return judge.best(_routes(judge, filled, chunks))
@@ -38,10 +38,10 @@ def _routes(judge: Judge, filled: Mapping[Path, int], chunks: int) -> Iterator[R
 
 
 def fill(paths: Sequence[Path], amount: int, pools: Mapping[str, Pool], chunks: int) -> dict[Path, int]:
-    """Return how many of `chunks` parts of `amount` each path gets.
+    """Return how many of the `chunks` parts of `amount` each path gets.
 
-    What a path pays for a chunk mostly falls as pools fill, so only the best one so far is looked at again. The paths
-    that are used together never form a cycle of tokens: a router must spend each token after all its inflows.
+    A path's output for a chunk mostly falls as pools fill, so only the best path so far is evaluated again. Paths used
+    together never form a cycle of tokens: a router must spend each token after all its inflows.
     """
     now, filled, order = dict(pools), dict[Path, int](), TokenOrder()
     queue = [
@@ -70,7 +70,7 @@ def fill(paths: Sequence[Path], amount: int, pools: Mapping[str, Pool], chunks: 
 
 
 class TokenOrder:
-    """The pairs of tokens of paths that are used together."""
+    """The ordered token pairs of paths that are used together."""
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self._following: dict[str, set[str]] = {}
@@ -83,7 +83,7 @@ class TokenOrder:
             self._following.setdefault(token, set()).add(following)
 
     def allows(self, path: Path) -> bool:
-        """Return whether `path` closes no cycle with those in use."""
+        """Return whether `path` closes no cycle with the paths in use."""
         tokens = tokens_of(path)
         earlier: set[str] = set()
         for token in tokens:

@@ -1,4 +1,4 @@
-"""Options that take the address of an account, or its name."""
+"""Options that take an account's address or name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELDS = {RECIPIENT: "recipientName", SENDER: "senderName"}
 
 
 def parse_account_option(text: str, network: Network, session: Session, label: str) -> str:
-    """Return the canonical address of an account; a name is resolved by a node, and a note shows its address.
+    """Return an account's canonical address; a node resolves a name, and a note shows its address.
 
     Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
     """
@@ -32,12 +32,12 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
 def check_recipient_option(
     recipient: str, allowed: str | None, source: QuoteSource, label: str = ALLOW_RECIPIENT
 ) -> None:
-    """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the `allowed` one."""
+    """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless it is the `allowed` one."""
     from swapcli.quoting.quote_options import check_allowed_recipient
 
     check_allowed_recipient(source, recipient, allowed, label)
 
 
 def name_fields(session: Session) -> dict[str, str]:
-    """Return the names that were resolved, by their fields of the JSON."""
+    """Return the resolved names, by their JSON fields."""
     return {_FIELDS[label]: name for label, name in session.account_names.items()}

@@ -23,7 +23,7 @@ from swapcli.faces.cli.similar_characters import SIMILAR, replace_with_similar
 def run(arguments: Sequence[str], context_settings: Mapping[str, Any] = MappingProxyType({})) -> int:
     """Run a command line, without the name of the program, and return its exit status.
 
-    Raises nothing, and leaves nothing to flush. `context_settings` are for Typer's context.
+    Raises nothing, and leaves no buffered output. `context_settings` are for Typer's context.
     """
     _prepare_streams()
     status = exit_codes.OK
@@ -79,7 +79,7 @@ def _run_plain(arguments: Sequence[str]) -> int | None:
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
-    # Imported here: a command that succeeds needs none of it.
+    # Imported here because a successful command does not need it.
     from swapcli.faces.cli.errors import is_json_requested, print_error, report_of, requested_color
     from swapcli.faces.cli.synonyms import replace_synonyms
     from swapcli.faces.cli.usage_hints import explain_usage
@@ -91,13 +91,13 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
 
 
 def _print_waiting_lines() -> None:
-    """Print the lines that wait for a result, if the command has printed anything."""
+    """Print the lines that wait for a result, if the command has printed any output."""
     if output := sys.modules.get("swapcli.faces.cli.output"):
         output.print_after_result()
 
 
 def _prepare_streams() -> None:
-    """Replace closed standard streams with /dev/null, and characters that a stream cannot encode with similar ones.
+    """Replace closed standard streams with /dev/null, and unencodable characters with similar ones.
 
     Tokens have names in any script, and a terminal may support ASCII only.
     """

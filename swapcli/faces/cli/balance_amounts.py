@@ -1,4 +1,4 @@
-"""Amounts that are part of the sender's balance: `all` and `50%`."""
+"""Amounts that are a share of the sender's balance: `all` and `50%`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def answer_balance_part(
     request_quote: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> T:
-    """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
+    """Return the result for an order over a share of the sender's balance, and note the resulting amount.
 
-    `open_sender` returns the checker that has the sender and the node. Raises `InvalidOption` without them, and
-    as `BalanceOrder`.
+    `open_sender` returns the checker with the sender and the node. Raises `InvalidOption` without them, and as
+    `BalanceOrder`.
     """
     if order.reverse:
         raise InvalidOption(

@@ -1,4 +1,4 @@
-"""Colors of messages and of plain text. Tables have those of `render.terminal_tables`."""
+"""Colors of messages and of plain text. Tables use the colors in `render.terminal_tables`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _LABELS = {"error:": "\x1b[1;31m", "warning:": "\x1b[1;33m", "note:": "\x1b[1;36
 
 
 def has_color(color: str, stream: TextIO) -> bool:
-    """Return whether messages on a stream have colors: on a terminal, unless NO_COLOR or a dumb terminal says no."""
+    """Return whether messages on a stream have colors: on a terminal, unless NO_COLOR is set or the terminal is
+    dumb."""
     if color in (ALWAYS, NEVER):
         return color == ALWAYS
     return stream.isatty() and not variable(os.environ, "NO_COLOR") and variable(os.environ, "TERM") != "dumb"
@@ -29,7 +30,7 @@ def paint_labels(text: str) -> str:
 
 
 def paint_plain(text: str) -> str:
-    """Return plain text with a bold first line, which is a title or column titles, and green amounts of the swap."""
+    """Return plain text with a bold first line, which is a title or column titles, and green swap amounts."""
     first, newline, rest = text.partition("\n")
     amounts = r"^((?:You receive|You sell) +)(\S+ \S+)"
     rest = re.sub(amounts, rf"\1{_BOLD_GREEN}\2{_RESET}", rest, flags=re.MULTILINE)

@@ -1,8 +1,8 @@
-"""Commands as records. Plain command lines run without Typer, whose import takes a fifth of a quote's time.
+"""Commands as records. Plain command lines run without Typer, whose import takes a fifth of the time of a quote.
 
-A plain command line has no mistakes, help or groups, so it is parsed here: it has the name of a command, options that
-the command knows with their values, and words for its arguments. Everything else (help, mistakes, groups of commands,
-`--`) is for Typer, which `swapcli.faces.cli.lazy_group` builds from the same records.
+A plain command line has no mistakes, help or groups, so it is parsed here: it consists of a command's name, known
+options with their values, and words for its arguments. Everything else (help, mistakes, groups of commands, `--`) goes
+to Typer, whose commands `swapcli.faces.cli.lazy_group` builds from the same records.
 `tests/faces/cli/test_command_app.py` compares both.
 """
 
@@ -21,9 +21,9 @@ _SINGLE = frozenset({str, str | None})
 
 
 class OptionalValue(NamedTuple):
-    """What an option without a value means, and which next word is its value: any other word may be an argument.
+    """The meaning of an option without a value, and which next word is its value: any other word may be an argument.
 
-    `is_named` also decides on a word, from all words of the command line: it reads the settings for names.
+    `is_named` also decides about a word, given all words of the command line: it looks up names in the settings.
     """
 
     if_absent: str
@@ -31,13 +31,13 @@ class OptionalValue(NamedTuple):
     is_named: Callable[[str, Sequence[str]], bool] | None = None
 
     def takes(self, word: str, words: Sequence[str]) -> bool:
-        """Return whether `word`, behind the option in a command line of `words`, is its value."""
+        """Return whether `word`, which follows the option in a command line of `words`, is its value."""
         return self.fits(word) or (self.is_named is not None and self.is_named(word, words))
 
 
 class OptionText(NamedTuple):
-    """An option's name, its help text, its panel of the help page, and its metavar; a flag has none. `short` is a name
-    of one letter, such as -o."""
+    """An option's name, help text, help page panel, and metavar; a flag has no metavar. `short` is a one-letter name,
+    such as -o."""
 
     name: str
     text: str
@@ -55,7 +55,7 @@ class ArgumentText(NamedTuple):
 
 
 class UsageError(Exception):
-    """Arguments that do not go together. `command_path` is the command that rejected them, as people write it."""
+    """Arguments that cannot be combined. `command_path` is the command that rejected them, as people write it."""
 
     def __init__(self, message: str, command_path: str | None = None) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class UsageError(Exception):
 
 
 class UnknownCommand(UsageError):
-    """An unknown command of a group; `known` are its commands."""
+    """An unknown command of a group; `known` are the group's commands."""
 
     def __init__(self, name: str, known: Iterable[str], group_path: str) -> None:
         from swapcli.core.encoding.text import printable, truncate
@@ -74,7 +74,7 @@ class UnknownCommand(UsageError):
 
 
 class CommandParameter(NamedTuple):
-    """A parameter of a command's function, or a field of a group of options among its parameters."""
+    """A parameter of a command's function, or a field of one of its groups of options."""
 
     name: str
     annotation: Any
@@ -82,7 +82,7 @@ class CommandParameter(NamedTuple):
 
 
 class RegisteredCommand(NamedTuple):
-    """A command: its name (by default that of its function), its function, and the values of its `--format`.
+    """A command: its name (by default the function's), its function, and the values of its `--format`.
 
     After an unexpected error, `on_defect` is called with the error and the function's arguments; without it, the error
     is reported.
@@ -95,16 +95,16 @@ class RegisteredCommand(NamedTuple):
 
     @property
     def command_name(self) -> str:
-        """The name by which it is called."""
+        """The name with which it is called."""
         return self.name or self.function.__name__
 
     def groups(self) -> dict[str, Any]:
-        """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
+        """Return the groups of options among the parameters: NamedTuples by parameter name."""
         annotations = self.function.__annotations__
         return {name: each for name, each in annotations.items() if isinstance(each, type) and issubclass(each, tuple)}
 
     def parameters(self) -> Iterator[CommandParameter]:
-        """Yield the parameters, with the fields of a group in its place; `...` is the default of a required one."""
+        """Yield the parameters, with each group replaced by its fields; `...` is the default of a required one."""
         function, groups = self.function, self.groups()
         code, defaults = function.__code__, function.__defaults__ or ()
         keyword_defaults = function.__kwdefaults__ or {}
@@ -122,7 +122,7 @@ class RegisteredCommand(NamedTuple):
                 yield CommandParameter(name, function.__annotations__[name], known.get(name, ...))
 
     def join_optional_values(self, words: Sequence[str]) -> list[str]:
-        """Return the words of a command line with each value that is optional joined to its option, as in --watch=5."""
+        """Return the words of a command line, with optional values joined to their options, as in --watch=5."""
         joined = list(words)
         for parameter in self.parameters():
             note = parameter.annotation.__metadata__[0]
@@ -131,14 +131,14 @@ class RegisteredCommand(NamedTuple):
         return joined
 
     def call(self, values: dict[str, Any]) -> Any:
-        """Call the function with values by the names of `parameters`."""
+        """Call the function with values by `parameters` name."""
         filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
         has_succeeded = False
         try:
             result = self._run(filled | values)
             has_succeeded = True
         finally:
-            output_file = sys.modules.get("swapcli.faces.cli.output_file")  # imported with --output only
+            output_file = sys.modules.get("swapcli.faces.cli.output_file")  # imported only with --output
             if output_file:
                 output_file.end_output_file(has_succeeded=has_succeeded)
         return result
@@ -157,7 +157,7 @@ class RegisteredCommand(NamedTuple):
 class CommandApp:
     """The commands of a module: one, or several in a group with a `summary`.
 
-    Words after the group that are no command of it, or none at all, are for its `default` command, if it has one.
+    If no command of the group follows its name, the words go to its `default` command, if it has one.
     """
 
     def __init__(self, summary: str | None = None, *, default: str | None = None) -> None:
@@ -168,7 +168,7 @@ class CommandApp:
     def command(
         self, name: str | None = None, *, formats: Sequence[str] = (), on_defect: Callable[..., Any] | None = None
     ) -> Callable[[_F], _F]:
-        """Return a decorator that registers a function as a command, which prints `formats`, or only the common ones.
+        """Return a decorator that registers a function as a command that prints `formats`, or only the common ones.
 
         Its parameters have annotations of `swapcli.faces.cli.options`. `on_defect` is as in `RegisteredCommand`.
         """
@@ -181,17 +181,17 @@ class CommandApp:
 
     @property
     def only_command(self) -> RegisteredCommand | None:
-        """The command of a module without a group, or the default one of a group."""
+        """The command of a module without a group, or a group's default command."""
         name = self.default if self.summary is not None else self.commands[0].command_name
         return next((each for each in self.commands if each.command_name == name), None)
 
     def names_command(self, words: Sequence[str]) -> bool:
-        """Return whether the words behind a group begin with one of its commands."""
+        """Return whether the words after a group begin with one of its commands."""
         return self.summary is not None and bool({each.command_name for each in self.commands}.intersection(words[:1]))
 
 
 def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[str]:
-    """Return the words with the value joined to each option called `name`; behind -- there are no options."""
+    """Return the words with each value joined to the option called `name`; after -- there are no options."""
     joined: list[str] = []
     remaining = list(reversed(words))
     while remaining and remaining[-1] != "--":
@@ -203,7 +203,7 @@ def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[
 
 
 def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the values of a plain command line by parameter, as Typer would; None if Typer has to parse it."""
+    """Return the values of a plain command line by parameter, as Typer would; None if Typer must parse it."""
     options: dict[str, CommandParameter] = {}
     arguments: list[CommandParameter] = []
     for parameter in command.parameters():
@@ -229,7 +229,8 @@ def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, A
 def _take_option(
     values: dict[str, Any], options: Mapping[str, CommandParameter], word: str, remaining: list[str]
 ) -> bool:
-    """Set the value of an option, if need be the last of the remaining words; return False if it is not plain."""
+    """Set the value of an option, if necessary from the last of the remaining words; return False if it is not
+    plain."""
     name, has_value, value = word.partition("=")
     if name not in options:
         return False
@@ -250,7 +251,7 @@ def _take_option(
 
 
 def _fill_arguments(values: dict[str, Any], arguments: Sequence[CommandParameter], words: Sequence[str]) -> bool:
-    """Set the values of the arguments; return False if words are missing, empty or left over."""
+    """Set the values of the arguments; return False if words are missing, empty or superfluous."""
     left = list(words)
     for argument in arguments:
         kind = argument.annotation.__origin__
@@ -262,7 +263,7 @@ def _fill_arguments(values: dict[str, Any], arguments: Sequence[CommandParameter
 
 
 def load_app(module: str) -> CommandApp:
-    """Import the module of a command, or of a group of commands, and return its records."""
+    """Import the module of a command or a group of commands, and return its records."""
     from importlib import import_module
 
     app: CommandApp = import_module(module).app

@@ -1,4 +1,4 @@
-"""The options that -h shows of commands with many: those people use most. `--help` shows all."""
+"""The most used options, which -h shows for commands with many options. `--help` shows all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 MAX_OPTIONS: Final = 15
-"""A page of -h has at most so many options, and 40 lines of 80 columns."""
+"""Maximum number of options on a page of -h, which has at most 40 lines of 80 columns."""
 
 _STATE = "--rpc-url --block --offline"
 _RESULT = "--json --get --output"
@@ -39,4 +39,4 @@ COMMON_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         }.items()
     }
 )
-"""The options of each command that has more than `MAX_OPTIONS`. The other commands show all of theirs."""
+"""The common options of each command that has more than `MAX_OPTIONS`. Other commands show all options."""

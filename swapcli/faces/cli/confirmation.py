@@ -1,4 +1,4 @@
-"""Asks on a terminal before a command destroys something."""
+"""Ask for confirmation on a terminal before a command destroys something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _YES = ("y", "yes")
 
 
 def confirm(question: str, is_confirmed: bool) -> None:
-    """Ask `question` on the terminal, unless the option --yes has answered it.
+    """Ask `question` on the terminal, unless the option --yes has already answered it.
 
     Raises `InvalidOption` if the answer is not yes, or if there is no terminal to ask on.
     """

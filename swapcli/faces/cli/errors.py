@@ -1,4 +1,4 @@
-"""Error messages on stderr: a sentence with a hint for people, one JSON object for programs."""
+"""Error messages on stderr: a sentence with a hint for people, or one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ErrorReport:
 
 
 def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
-    """Return the report of any error; `debug` adds the traceback of an internal error."""
+    """Return the report for any error; `debug` adds the traceback of an internal error."""
     if isinstance(error, SwapcliError):
         status = exit_codes.status_of(error)
         return ErrorReport(error.code, error.message, status, error.hint, error.details, error.is_retryable)
@@ -70,7 +70,8 @@ def print_error(report: ErrorReport, *, as_json: bool, color: str = "auto") -> i
 
 
 def is_json_requested(arguments: Sequence[str]) -> bool:
-    """Return whether an option or the settings ask for JSON. Needs no parsed arguments: parsing may have failed."""
+    """Return whether an option or the settings request JSON. Works on unparsed arguments, because parsing may have
+    failed."""
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options:
         return True
@@ -80,7 +81,8 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
 
 
 def requested_color(arguments: Sequence[str]) -> str:
-    """Return "always" or "never" if an option or the settings ask for it, else "auto". Needs no parsed arguments."""
+    """Return "always" or "never" if an option or the settings request it, otherwise "auto". Works on unparsed
+    arguments."""
     requested = _values("--color", arguments)
     color = requested[-1] if requested else peek_setting("color", arguments)
     return str(color) if color in (ALWAYS, NEVER) else "auto"
@@ -95,20 +97,21 @@ def peek_setting(key: str, arguments: Sequence[str]) -> object:
 
 
 def _values(option: str, arguments: Sequence[str]) -> list[str]:
-    """Return the values of an option on an unparsed command line."""
+    """Return the values of an option in an unparsed command line."""
     values = [value for name, value in pairwise(arguments) if name == option]
     return values + [each.removeprefix(f"{option}=") for each in arguments if each.startswith(f"{option}=")]
 
 
 def _io_report(error: OSError) -> ErrorReport:
-    """Return the report of a stream that failed, most often stdout on a full disk."""
+    """Return the report for a failed stream, most often stdout on a full disk."""
     file = f" {error.filename}" if isinstance(error.filename, str) else ""
     hint = "free some space, or write elsewhere" if is_disk_full(error) else None
     return ErrorReport("IO_ERROR", f"cannot read or write{file}: {error.strerror or error}", exit_codes.IO_ERROR, hint)
 
 
 def _is_of_typer(error: BaseException) -> TypeGuard[TyperException]:
-    """Return whether Typer refused a command line. Without Typer loaded it did not, and is not loaded for that."""
+    """Return whether Typer rejected a command line. If Typer is not loaded, it did not, and it is not loaded to find
+    out."""
     if "typer" not in sys.modules:
         return False
     from typer import TyperException
@@ -151,7 +154,7 @@ def _value_hint(option: str, context: Context | None) -> str:
 
 
 def _way_out(error: TyperException, context: Context) -> str:
-    """Return how a command line could be completed: with its commands, or its words in the user's own command line."""
+    """Return how a command line could be completed: with its commands, or with words added to the user's own."""
     if error.format_message().startswith("Missing command"):
         commands: Sequence[str] = getattr(context.command, "commands", ())
         return f"use one of its commands: {', '.join(commands)}"
@@ -166,7 +169,7 @@ def _way_out(error: TyperException, context: Context) -> str:
 
 
 def _typer_message(error: TyperException) -> str:
-    """Return the message of Typer in the words of the other errors."""
+    """Return Typer's message in the words of the other errors."""
     message = error.format_message()
     if extra := _EXTRA_ARGUMENTS(message):
         return f'unexpected argument "{printable(truncate(extra[1], 80))}"'
@@ -174,7 +177,7 @@ def _typer_message(error: TyperException) -> str:
 
 
 def _closest_options(error: NoSuchOption) -> list[str]:
-    """Return the options of the command that look like the unknown one. Dashes say nothing about likeness."""
+    """Return the command's options that are similar to the unknown one. Dashes do not count for similarity."""
     parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
     known = {name.lstrip("-"): name for parameter in parameters for name in parameter.opts if name.startswith("--")}
     return [known[name] for name in closest_names(error.option_name.lstrip("-"), known)]

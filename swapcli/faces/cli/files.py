@@ -1,4 +1,4 @@
-"""Files named on the command line; `-` is stdin. What is read as text may begin with a byte order mark."""
+"""Files named on the command line; `-` is stdin. Text may begin with a byte order mark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from swapcli.core.encoding.text import printable
 
 STDIN = "-"
 MAX_LISTED_FILES = 2_000
-"""Of a larger folder only these are compared with a mistyped name."""
+"""In a larger folder, only this many files are compared with a mistyped name."""
 
 
 def read_file(name: str) -> bytes:
@@ -30,7 +30,7 @@ def read_file(name: str) -> bytes:
 
 
 def read_bounded_file(name: str, max_bytes: int) -> bytes:
-    """Read a whole file of at most this size. Raises `InvalidInput`."""
+    """Read a whole file, up to this size. Raises `InvalidInput`."""
     with _read_errors(name):
         if name == STDIN:
             content = sys.stdin.buffer.read(max_bytes + 1)
@@ -43,13 +43,13 @@ def read_bounded_file(name: str, max_bytes: int) -> bytes:
 
 
 def read_lines(name: str) -> Iterator[bytes]:
-    """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line.
+    """Yield the lines of a file as they arrive, so that results for a pipe appear line by line.
 
-    A line ends with LF, CR LF or CR, and keeps its end. Raises `InvalidInput`.
+    A line ends with LF, CR LF or CR, which is included. Raises `InvalidInput`.
     """
     with _read_errors(name), _open_stdin() if name == STDIN else Path(name).open("rb") as lines:
         first = lines.readline()
-        if is_utf16(first):  # its line ends are no single bytes
+        if is_utf16(first):  # its line ends are not single bytes
             yield from to_plain_utf8(first + lines.read()).splitlines(keepends=True)
             return
         yield from to_plain_utf8(first).splitlines(keepends=True)
@@ -58,7 +58,7 @@ def read_lines(name: str) -> Iterator[bytes]:
 
 
 def read_text_lines(name: str) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 as `read_lines`. Raises `InvalidInput` with the number of a line in another
+    """Yield the lines of a UTF-8 text as `read_lines`. Raises `InvalidInput` with the number of a line in another
     encoding."""
     for number, line in enumerate(read_lines(name), start=1):
         try:
@@ -76,13 +76,13 @@ def read_text_lines(name: str) -> Iterator[str]:
 
 
 def shown_name(name: str) -> str:
-    """Return the name of a file as messages show it."""
+    """Return a file's name as shown in messages."""
     return "stdin" if name == STDIN else printable(name)
 
 
 def _open_stdin() -> BinaryIO:
-    """Return stdin as its own stream: processes that are forked while a thread reads it close `sys.stdin`, which
-    would wait for the lock of that thread for ever."""
+    """Return stdin as a separate stream. Processes forked while a thread reads it close `sys.stdin`, which would wait
+    forever for that thread's lock."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except UnsupportedOperation:
@@ -90,7 +90,7 @@ def _open_stdin() -> BinaryIO:
 
 
 def is_regular(name: str) -> bool:
-    """Return whether a file has all of its content, unlike a pipe."""
+    """Return whether a file already has all of its content, unlike a pipe."""
     try:
         return name != STDIN and Path(name).is_file()
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def write_text_file(name: str, text: str, *, mode: int = 0o666) -> None:
 
 
 def check_folder(name: str) -> None:
-    """Raise `InputOutputError` if a file cannot be made because its folder is missing, before there is work to lose."""
+    """Raise `InputOutputError` if a file's folder is missing, before there is work to lose."""
     try:
         if not Path(name).parent.is_dir():
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
@@ -132,7 +132,7 @@ def _read_errors(name: str) -> Iterator[None]:
 
 
 def _near_files(name: str) -> str:
-    """Return the question whether a file of the same folder is meant; empty if there is no near one."""
+    """Return the question whether a similar file in the same folder is meant; empty if there is none."""
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     folder = os.path.dirname(name)

@@ -1,4 +1,4 @@
-"""The topics of the manual, which `swapcli help` and the manual page print."""
+"""The topics of the manual, for `swapcli help` and the manual page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Operations": ("service", "api-keys", "deploy", "scale"),
     }
 )
-"""The topics by group, as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
+"""The topics by group, as listed; each is a text file in `cli/topics`, whose first line is its title."""
 ORDER = tuple(topic for topics in GROUPS.values() for topic in topics)
 """All topics, in the order of `GROUPS`."""
 
 
 def topic_text(name: str) -> str:
-    """Return the page on a topic of `ORDER`."""
+    """Return the page of a topic in `ORDER`."""
     text = (TOPICS / f"{name}.txt").read_text(encoding="utf-8")
     if name == "exit-codes":
         text += "".join(f"  {status:<5}{meaning}\n" for status, meaning in MEANING.items())

@@ -1,4 +1,4 @@
-"""`--get`: fields of a JSON document, by their dotted paths."""
+"""`--get`: select fields of a JSON document by their dotted paths."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MAX_SHOWN_FIELDS = 30
 
 
 def select_field(document: object, path: str, *, option: str = "--get", result: Result | None = None) -> str:
-    """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
+    """Return the value at a dotted path, with list entries by number: strings unchanged, anything else as JSON.
 
-    The path `WHOLE` is the document itself. A field that the document of `result` may have, and does not, is empty.
-    Raises `InvalidOption` of `option` with the closest fields, or all fields, if there is no such field.
+    The path `WHOLE` is the document itself. A field that the document of `result` may have but does not have is empty.
+    For an unknown field, raises `InvalidOption` for `option`, with the closest fields, or all fields.
     """
     if path == WHOLE:
         return to_json(document)

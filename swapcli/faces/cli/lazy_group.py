@@ -1,6 +1,6 @@
-"""Typer's groups and commands: imported when they are called, panels on help pages, suggestions for mistypings.
+"""Typer groups and commands: imported when called, with panels on help pages and suggestions for typing mistakes.
 
-`build_typer` makes Typer's application of a module from its `CommandApp`.
+`build_typer` makes a module's Typer application from its `CommandApp`.
 
 Typer has neither lazy groups nor panels in plain text, and it cuts the summaries of commands.
 """
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 _SHORT, _LONG = "-h", "--help"
 _HELP = (_SHORT, _LONG)
 _IS_SHORT = "swapcli.is_short"
-"""Whether the help is that of -h, in the meta of a context."""
+"""Whether the help is that of -h, in a context's meta."""
 _OPTIONS = "Options"
 CONTEXT_SETTINGS = {"help_option_names": list(_HELP)}
-WHOLE_SUMMARY = 200  # characters: more than any summary has
+WHOLE_SUMMARY = 200  # characters: longer than any summary
 
 
 class CommandEntry(NamedTuple):
-    """A command of the overview: the module with its `app`, its panel, and one line of help."""
+    """A command in the overview: the module with its `app`, its panel, and one line of help."""
 
     module: str
     panel: str
@@ -75,7 +75,7 @@ class PanelCommand(TyperCommand):
             raise
 
     def format_help_text(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the explanation; with -h only the summary and the examples."""
+        """Write the explanation; for -h only the summary and the examples."""
         whole = self.help
         if ctx.meta.get(_IS_SHORT) and whole is not None:
             summary, *others = whole.split("\n\n")
@@ -84,7 +84,7 @@ class PanelCommand(TyperCommand):
         self.help = whole
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the arguments, and the options in their panels; with -h the common ones in one."""
+        """Write the arguments, and the options in their panels; for -h the common ones in one panel."""
         is_short = ctx.meta.get(_IS_SHORT)
         shown = self._common_options(ctx) if is_short else None
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -102,14 +102,14 @@ class PanelCommand(TyperCommand):
             formatter.write_text(f"All options, and more: {ctx.command_path} {_LONG}")
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """Return the option of both pages, with our text."""
+        """Return the help option of both pages, with our text."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = "Show the common options; --help shows all."
         return option
 
     def _common_options(self, ctx: Context) -> frozenset[str]:
-        """Return the options that -h shows, in all of their spellings."""
+        """Return the options that -h shows, in all their spellings."""
         from swapcli.faces.cli.common_options import COMMON_OPTIONS
 
         words = ctx.command_path.split()[1:]
@@ -128,7 +128,7 @@ def _panel(parameter: Parameter) -> str:
 
 
 class Group(TyperGroup):
-    """A group that lists its commands with whole summaries. Words that are no command are for the `default` one."""
+    """A group that lists its commands with full summaries. Words that are not commands go to the `default` command."""
 
     default: str | None = None
 
@@ -150,7 +150,7 @@ class Group(TyperGroup):
 
 
 class LazyGroup(Group):
-    """A group whose commands are imported when they are called. Subclasses define `entries`.
+    """A group whose commands are imported when called. Subclasses define `entries`.
 
     `aliases` are other names of commands.
     """
@@ -177,10 +177,10 @@ def load_command(name: str, entry: CommandEntry) -> Command:
 
 
 def build_typer(app: CommandApp) -> typer.Typer:
-    """Return Typer's application of a module with commands."""
+    """Return the Typer application of a module with commands."""
     built = new_typer(app.summary, type(Group.__name__, (Group,), {"default": app.default}) if app.default else None)
     if app.summary is not None:
-        built.callback()(lambda: None)  # with it, a group of one command is a group
+        built.callback()(lambda: None)  # with it, a group with one command stays a group
     for command in app.commands:
         cls = type(PanelCommand.__name__, (PanelCommand,), {"registered": command})
         built.command(command.name, cls=cls)(_function_for_typer(command))
@@ -188,7 +188,7 @@ def build_typer(app: CommandApp) -> typer.Typer:
 
 
 def new_typer(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
-    """Return a Typer application with the settings that all commands share."""
+    """Return a Typer application with the settings shared by all commands."""
     return typer.Typer(
         cls=cls or Group,
         help=summary,
@@ -200,7 +200,7 @@ def new_typer(summary: str | None = None, cls: type[TyperGroup] | None = None) -
 
 
 def _function_for_typer(command: RegisteredCommand) -> Callable[..., Any]:
-    """Return the function of a command with the signature that Typer reads."""
+    """Return a command's function with the signature that Typer reads."""
 
     def call(**values: Any) -> Any:
         return command.call(values)

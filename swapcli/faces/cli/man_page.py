@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _VERBATIM = "\b"
 _INDENTED = "  "
-_WIDE = 10_000  # columns: roff breaks lines, not Typer
+_WIDE = 10_000  # columns: roff breaks the lines, not Typer
 _ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "`": "\\(ga", "'": "\\(aq", "~": "\\(ti", "^": "\\(ha"})
 
 
@@ -80,7 +80,7 @@ def _command(command: Command, parent: Context, aliases: list[str]) -> Iterator[
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield a help text; paragraphs behind a backspace stay as they are."""
+    """Yield the paragraphs of a help text; those after a backspace stay unchanged."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if paragraph.startswith(_VERBATIM):
             yield from _example(paragraph.removeprefix(_VERBATIM).strip("\n").split("\n"))
@@ -122,19 +122,19 @@ def _example(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a filled paragraph, a line a sentence, as roff expects it."""
+    """Return a filled paragraph with one line per sentence, as roff expects."""
     joined = re.sub(r"\s+", " ", text.strip())
     return "\n".join(_line(sentence) for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", joined))
 
 
 def _line(text: str) -> str:
-    """Return a line of text that begins with no control character."""
+    """Return a line of text that does not begin with a control character."""
     escaped = text.translate(_ESCAPES)
     return f"\\&{escaped}" if escaped.startswith((".", " ")) else escaped
 
 
 def _escaped(text: str) -> str:
-    """Return text for the argument of a macro."""
+    """Return text for a macro argument."""
     return text.translate(_ESCAPES).replace('"', "\\(dq")
 
 

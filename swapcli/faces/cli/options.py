@@ -1,7 +1,7 @@
-"""Options of the commands, and the groups of options that several commands share.
+"""Options of the commands, and groups of options shared by several commands.
 
 The value of an option that is also a setting stays text here. `swapcli.quoting.config` parses it, so an option, an
-environment variable and a line of the settings file mean the same.
+environment variable and a line in the settings file mean the same.
 """
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
@@ -44,12 +44,12 @@ def option(
     optional_value: OptionalValue | None = None,
     short: str | None = None,
 ) -> OptionText:
-    """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
+    """Declare an option with its help text and help page panel. A flag has no `metavar`."""
     return OptionText(name, text, panel, metavar, optional_value, short)
 
 
 def parameter_option(parameter: QuoteParameter) -> OptionText:
-    """Declare the option of a quote parameter."""
+    """Declare the option for a quote parameter."""
     return OptionText(parameter.flag, parameter.option, parameter.panel, parameter.metavar)
 
 
@@ -57,9 +57,9 @@ _Group = TypeVar("_Group", bound=type[Any])
 
 
 def with_quote_options(*, only_limits: bool = False) -> Callable[[_Group], _Group]:
-    """Return the decorator that adds the options of quote parameters behind those of a group.
+    """Return the decorator that adds the options for quote parameters after those of a group.
 
-    Only code that uses the value of an option by name declares it in the group, which changes nothing.
+    If code uses an option's value by name, the group also declares the option, which changes nothing else.
     """
 
     def extend(group: _Group) -> _Group:
@@ -72,14 +72,14 @@ def with_quote_options(*, only_limits: bool = False) -> Callable[[_Group], _Grou
 
 
 def _field(parameter: QuoteParameter) -> tuple[Any, Any]:
-    """Return annotation and default of the option of a quote parameter."""
+    """Return the annotation and default of a quote parameter's option."""
     is_flag = parameter.metavar is None
     kind = bool if is_flag else list[str] | None if parameter.value_type is TEXTS else str | None
     return Annotated[kind, parameter_option(parameter)], False if is_flag else None
 
 
 def format_text(formats: Sequence[str]) -> str:
-    """Return the help text of `--format` for a command that prints `formats`."""
+    """Return the `--format` help text for a command that prints `formats`."""
     return f"{', '.join(formats[:-1])} or {formats[-1]}."
 
 
@@ -127,7 +127,7 @@ Block = Annotated[
 ]
 NoCache = Annotated[bool, option("--no-cache", "Do not cache data from past blocks.", SOURCE)]
 _LIVE = (LiveMode.AUTO.value, LiveMode.REQUIRE.value)
-"""The values of --live. The setting also takes never; on a command line, --offline says that."""
+"""The values of --live. The setting also accepts never; on a command line, --offline does the same."""
 Live = Annotated[
     str | None,
     option(
@@ -190,7 +190,7 @@ class LimitOptions(NamedTuple):
 
 
 class LocalSourceOptions(NamedTuple):
-    """Where the pools of quotes in this process come from: a market file, a store or a node."""
+    """Where the pools for quotes in this process come from: a market file, a store or a node."""
 
     market: MarketFile = None
     store: StoreDir = None
@@ -239,7 +239,7 @@ class PayloadOptions(NamedTuple):
 
     @property
     def price_use(self) -> PriceUse:
-        """The use of the quoted prices; a simulation shows the real output, whatever was quoted."""
+        """How the quoted prices are used; a simulation shows the real output, whatever was quoted."""
         return PriceUse.SHOWN if self.simulate else PriceUse.PAYLOAD
 
 
@@ -285,14 +285,14 @@ _KEYS = {
     "require_keys": "service.require_keys",
     "feed": "service.feed_url",
 } | {each.name: each.key for each in QUOTE_PARAMETERS if each.key}
-"""The keys of options that are settings of another name."""
+"""The keys of options for settings with a different name."""
 
 
 def settings_of(
     *groups: OrderOptions | SourceOptions | LimitOptions | LocalSourceOptions | PayloadOptions,
     **options: str | bool | None,
 ) -> dict[str, object]:
-    """Return the settings that a command line gives, by key: those among the options of `groups`, and `options`."""
+    """Return the settings given on a command line, by key: those in the option `groups`, and `options`."""
     given: dict[str, object] = {name: value for group in groups for name, value in group._asdict().items()}
     return {
         _KEYS.get(name, name): None if value in ([], False) else flag(f"--{name.replace('_', '-')}", value)
@@ -307,7 +307,7 @@ def split_lists(values: Iterable[str]) -> list[str]:
 
 
 RECENT = "Recent swaps"
-"""The panel of the options that find mined swaps."""
+"""The help page panel of the options that find mined swaps."""
 MAX_RECENT_SWAPS, RECENT_REQUESTS, MAX_RECENT_REQUESTS = 50, 400, 100_000
 RecentRequests = Annotated[
     str | None,
@@ -316,7 +316,7 @@ RecentRequests = Annotated[
 
 
 def parse_number(name: str, text: str | None, largest: int) -> int | None:
-    """Return the number from 1 to `largest` of the option `name`, None without it. Raises `InvalidOption`."""
+    """Return the number of the option `name`, from 1 to `largest`; None if it is missing. Raises `InvalidOption`."""
     if text is None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
@@ -329,7 +329,7 @@ _MAX_WORKERS = 256  # a bound against mistakes; chosen
 
 
 def parse_workers(text: str | None) -> int:
-    """Return the number of processes, 1 by default. Raises `InvalidOption`."""
+    """Return the number of processes; the default is 1. Raises `InvalidOption`."""
     if text is None:
         return 1
     if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= _MAX_WORKERS):

@@ -1,4 +1,4 @@
-"""Output of results and notes. The modules of a format are imported when the format is used."""
+"""Output of results and notes. A format's modules are imported when the format is used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class OutputFormat(StrEnum):
 
 
 COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
-"""What every command can print."""
+"""The formats that every command can print."""
 LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
 CHART_FORMATS = (*LIST_FORMATS, OutputFormat.SVG)
 ROUTE_FORMATS = (*CHART_FORMATS, OutputFormat.MERMAID)
@@ -70,10 +70,10 @@ TRANSACTION_FORMATS = (
 class Output(NamedTuple):
     """Writes results to stdout, notes and warnings to stderr.
 
-    Warnings are printed after the result, which is in the first line. With JSON, notes are too: if the command fails
-    instead, stderr contains only the JSON of the error. The warnings of a document go to stderr too, where people see
-    them: a script may read one field. With `fields`, dotted paths, only these of the JSON are printed. `fall_backs` are
-    the sentences of `report_fall_back`.
+    Warnings are printed after the result, so that the result is on the first line. With JSON, so are notes: if the
+    command fails, stderr then contains only the JSON of the error. A document's warnings are also printed to stderr,
+    where people see them even if a script reads only one field. With `fields`, which are dotted paths, only those
+    fields of the JSON are printed. `fall_backs` are the sentences of `report_fall_back`.
     """
 
     format: OutputFormat
@@ -85,7 +85,7 @@ class Output(NamedTuple):
 
     @property
     def is_for_people(self) -> bool:
-        """Whether results are text for people, whose first line labels prices that are not real."""
+        """Whether results are text for people, with a label on the first line for prices that are not real."""
         return self.format in (OutputFormat.PLAIN, OutputFormat.TABLE)
 
     def note(self, sentence: str) -> None:
@@ -95,10 +95,10 @@ class Output(NamedTuple):
         self._print_note(f"note: {sentence}")
 
     def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False, is_explained: bool = False) -> None:
-        """Print warnings after the result. If they are `is_explained`, the last line names their topic.
+        """Print warnings after the result. If they are `is_explained`, the last line names their help topic.
 
-        That prices are not real is stated once: not here if the first line of the result `is_labelled` with it, or if a
-        fall back was reported. That a payload must not be signed is always stated.
+        The warning that prices are not real is printed only once: not here if the result's first line `is_labelled`
+        with it, or if a fallback was reported. The warning that a payload must not be signed is always printed.
         """
         has_any = False
         for warning in warnings:
@@ -116,7 +116,7 @@ class Output(NamedTuple):
         self._print_note(f"warning: {printable(sentence)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
-        """Print once why prices are not live, and a hint on how to change that, after the result."""
+        """Report once, after the result, why prices are not live, and a hint on how to change that."""
         if sentence not in self.fall_backs:
             self.fall_backs.append(sentence)
             self._print_after_result(f"warning: {printable(sentence)}")
@@ -143,13 +143,14 @@ class Output(NamedTuple):
 
     @staticmethod
     def end_waiting() -> None:
-        """Remove the line that says what the command waits for, before a result."""
-        waiting = sys.modules.get("swapcli.faces.cli.waiting")  # imported on a terminal only
+        """Remove the line about what the command waits for, before a result."""
+        waiting = sys.modules.get("swapcli.faces.cli.waiting")  # imported only on a terminal
         if waiting:
             waiting.end_waiting()
 
     def print_document(self, result: Result) -> None:
-        """Print the JSON of a result, indented on a terminal, else on one line; or the fields of --get, one a line."""
+        """Print the JSON of a result, indented on a terminal, otherwise on one line; or the fields of --get, one per
+        line."""
         self.end_waiting()
         document = document_of(result)
         if self.fields is None:
@@ -160,11 +161,11 @@ class Output(NamedTuple):
         self.flush_notes()
 
     def print_line(self, result: Result) -> None:
-        """Print the JSON of one of several results on a line, or the fields of --get with tabs between, and flush."""
+        """Print the JSON of one of several results on a line, or the fields of --get separated by tabs, and flush."""
         self.print_ready_line(self.format_line(result))
 
     def format_line(self, result: Result) -> str:
-        """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
+        """Return the line that `print_line` prints, and defer warnings that --get omits from it."""
         document = document_of(result)
         if self.fields is None:
             return to_json(document)
@@ -173,18 +174,18 @@ class Output(NamedTuple):
         return "\t".join(self._format_fields(document, self.fields, result))
 
     def _warn_as(self, document: object) -> None:
-        """Print the warnings of a JSON document that has any, in `warnings`."""
+        """Print the warnings in a JSON document's `warnings`, if it has any."""
         warnings = document.get("warnings", ()) if isinstance(document, dict) else ()
         self.warn(Finding(each["code"], Level.WARN, each["message"]) for each in warnings)
 
     def print_ready_line(self, line: str) -> None:
-        """Print a line of `format_line`, and flush."""
+        """Print a line from `format_line`, and flush."""
         self.end_waiting()
         print(line, flush=True)
         self.flush_notes()
 
     def print_text(self, text: str) -> None:
-        """Print a JSON document that is already text, or the fields of it that --get names, one a line."""
+        """Print a JSON document that is already text, or its fields named by --get, one per line."""
         self.end_waiting()
         if self.fields is None:
             print(text)
@@ -198,16 +199,17 @@ class Output(NamedTuple):
         from swapcli.faces.cli.json_field import select_field
 
         fields = [select_field(document, path, result=result) for path in paths]
-        # A script gets a name as it is; a terminal nothing that would control it or reorder the text around it.
+        # A script gets a name unchanged; a terminal gets no characters that would control it or reorder the surrounding
+        # text.
         return [*map(printable_lines, fields)] if sys.stdout.isatty() else fields
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
-        """Print a route; its warnings follow it, also if its reader closes the pipe."""
+        """Print a route and then its warnings, even if the reader closes the pipe."""
         self.warn(view.warnings, is_labelled=True)
         self._print_route_view(view, shape)
 
     def format_route(self, view: RouteView, shape: RouteShape) -> str:
-        """Return what `print_route` prints, without its warnings."""
+        """Return the text that `print_route` prints, without the warnings."""
         if self.format is OutputFormat.PLAIN:
             from swapcli.faces.cli.render.plain import route_text
 
@@ -236,7 +238,7 @@ class Output(NamedTuple):
         print(drawn, end="")
 
     def _print_plain(self, text: str) -> None:
-        """Print plain text. It has colors only if they are requested, since it often goes into a pipe."""
+        """Print plain text. It has colors only on request, because it often goes into a pipe."""
         if self.color == ALWAYS:
             text = paint_plain(text)
         print(text)
@@ -254,7 +256,7 @@ class Output(NamedTuple):
             print_payload(view, new_console(self.color))
 
     def print_rows(self, documents: Sequence[Mapping[str, object]], fields: Sequence[str] = ()) -> None:
-        """Print JSON objects as CSV, with a column for each of `fields`, and of any others that they have."""
+        """Print JSON objects as CSV, with a column for each of `fields`, and for any others that occur."""
         from swapcli.faces.cli.render.csv_text import csv_columns, csv_lines
 
         self.end_waiting()
@@ -308,14 +310,14 @@ class FormatOptions(NamedTuple):
     fields: Sequence[str] | None = None
 
     def chosen(self) -> str | None:
-        """Return the format that --json or --format names; None if --get or nothing chooses."""
+        """Return the format chosen by --json or --format; None if --get or nothing chooses it."""
         return self.format or ("json" if self.json else None)
 
 
 def choose_format(
     options: FormatOptions, default: str, supported: Sequence[OutputFormat] = COMMON_FORMATS
 ) -> OutputFormat:
-    """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere.
+    """Return the requested format, otherwise the default: "auto" is a table on a terminal and plain text elsewhere.
 
     Raises `InvalidOption` for options that cannot be combined and for a format that is not `supported`.
     """
@@ -349,7 +351,7 @@ _after_result: list[tuple[str, str]] = []
 
 
 def print_after_result() -> None:
-    """Print the lines that wait for the result, which is printed or will not come."""
+    """Print the lines that wait for a result, which is printed or will not come."""
     if _after_result:
         with suppress(OSError):
             sys.stdout.flush()
@@ -365,7 +367,7 @@ def print_note(sentence: str) -> None:
 def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
     """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error.
 
-    Names from markets and services, in any error, hint or note, are made printable here.
+    Names from markets and services in errors, hints and notes are made printable here.
     """
     text = printable_lines(text)
     with suppress(OSError):

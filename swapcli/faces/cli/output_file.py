@@ -1,4 +1,4 @@
-"""The file of `--output`, which gets what a command would print to stdout, once it has succeeded."""
+"""The file of `--output`, which receives the output of a successful command instead of stdout."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _FORMATS: Final = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
     ".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid",
 }  # fmt: skip
-"""The formats that the end of a file's name stands for."""
+"""The formats that file name extensions stand for."""
 _JSON_FORMATS: Final = frozenset({"json", "safe", "wallet-calls", "web3"})
-"""The formats that a file of JSON can have."""
+"""The formats that a JSON file can have."""
 _NEVER_WRITTEN: Final = frozenset(
     {
         ".bmp", ".doc", ".docx", ".eps", ".gif", ".gz", ".htm", ".html", ".jpeg", ".jpg", ".ods", ".odt", ".parquet",
@@ -31,29 +31,29 @@ _NEVER_WRITTEN: Final = frozenset(
         ".xlsx", ".xml", ".yaml", ".yml", ".zip",
     }
 )  # fmt: skip
-"""The ends of names that stand for formats no command writes."""
+"""Extensions of formats that no command writes."""
 _FORMAT_WORDS: Final = frozenset(
     {each[1:] for each in (*_FORMATS, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
 )
-"""The names that stand for a format rather than a file, as in `kubectl -o json`."""
+"""Names that stand for a format rather than a file, as in `kubectl -o json`."""
 
 
 class OutputFile(StringIO):
-    """Takes the place of stdout until the command ends. It is no terminal, so tables and colors must be asked for."""
+    """Replaces stdout until the command ends. It is not a terminal, so tables and colors must be requested."""
 
     def __init__(self, name: str, stdout: TextIO) -> None:
         super().__init__()
         self._name, self._stdout = name, stdout
 
     def end(self, *, has_succeeded: bool) -> None:
-        """Restore stdout, and write the file atomically if the command has succeeded. Raises `InputOutputError`."""
+        """Restore stdout, and write the file atomically if the command succeeded. Raises `InputOutputError`."""
         sys.stdout = self._stdout
         if has_succeeded:
             write_text_file(self._name, self.getvalue())
 
 
 def open_output_file(name: str | None) -> None:
-    """Collect what is printed from now on for a file. Raises `InputOutputError` if its folder cannot have it."""
+    """Collect output for a file from now on. Raises `InputOutputError` if the file cannot be created in its folder."""
     if name is None or name == STDOUT:
         return
     check_folder(name)
@@ -61,13 +61,13 @@ def open_output_file(name: str | None) -> None:
 
 
 def end_output_file(*, has_succeeded: bool) -> None:
-    """End the file of the command, if there is one. Raises `InputOutputError`."""
+    """Finish the command's output file, if there is one. Raises `InputOutputError`."""
     if isinstance(sys.stdout, OutputFile):
         sys.stdout.end(has_succeeded=has_succeeded)
 
 
 def format_of_file(name: str, requested: FormatOptions, supported: Sequence[str]) -> str | None:
-    """Return the format that the name of the `--output` file stands for, if any.
+    """Return the format that the `--output` file's name stands for, if any.
 
     The command can print the `supported` formats. Raises `InvalidOption` if the name stands for a different one, or for
     one that differs from the `requested` one.
@@ -87,7 +87,7 @@ def format_of_file(name: str, requested: FormatOptions, supported: Sequence[str]
 
 
 def check_file_name(option: str, name: str) -> None:
-    """Raise `InvalidOption` for the name of a format, and for a file of a format that no command writes."""
+    """Raise `InvalidOption` for the name of a format, and for a format that no command writes."""
     if name.lower() in _FORMAT_WORDS:
         raise InvalidOption(
             f"{option} takes a file name, but {name} is a format",
@@ -103,13 +103,13 @@ def check_file_name(option: str, name: str) -> None:
 
 
 def _example(word: str) -> str:
-    """Return the end of a file's name for a format."""
+    """Return the file name extension for a format."""
     suffix = f".{word.lower()}"
     return suffix[1:] if suffix in _FORMATS else "txt"
 
 
 def refuse_stream(cause: str, hint: str = "end the command line with > FILE") -> Never:
-    """Raise `InvalidOption`, since what `cause` prints has no end."""
+    """Raise `InvalidOption`, because the output of `cause` has no end."""
     raise InvalidOption(f"--output writes a single result to a file, but {cause} prints many", hint=hint)
 
 

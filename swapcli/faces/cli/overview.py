@@ -53,12 +53,12 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
     }
 )
-"""The summaries of the commands by purpose, in the order of the overview."""
+"""The summaries of the commands by purpose, in overview order."""
 ALIASES: Mapping[str, str] = MappingProxyType({"quote": "route"})
 """Other names of commands."""
 ROUTE_COMMAND = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json"
 ROUTE_TO_EXECUTE = f"{ROUTE_COMMAND} | swapcli execute - --destination ADDRESS"
-"""How a route gets to execute."""
+"""How to pass a route to execute."""
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "-V, --version": "Print the version.",
@@ -71,12 +71,12 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 _USAGE = "Usage: swapcli [OPTIONS] COMMAND [ARGS]..."
 PURPOSE = "Find the best route for a token swap and build its transaction. Nothing is signed or sent."
 _EXAMPLE = "  Example: swapcli route base ETH USDC 1.5"
-_MAX_WIDTH, _MIN_WIDTH = 80, 50  # as Typer has them
+_MAX_WIDTH, _MIN_WIDTH = 80, 50  # as in Typer
 
 
 def overview(terminal_width: int) -> str:
     """Return the page of `swapcli --help`, without a line break at its end."""
-    from swapcli.faces.cli.render.columns import wrap_words  # not needed by a command
+    from swapcli.faces.cli.render.columns import wrap_words  # commands do not need it
 
     width = max(min(terminal_width, _MAX_WIDTH), _MIN_WIDTH)
     blocks = [[_USAGE], [f"  {line}" for line in wrap_words(PURPOSE, width - 2)], [_EXAMPLE]]

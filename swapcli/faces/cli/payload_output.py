@@ -16,7 +16,7 @@ from swapcli.quoting.swap_builder import RequestedChecks
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> AnyChecker | None:
-    """Return the checker, or None without the options. Raises `InvalidOption` without a node, `InvalidAddress`."""
+    """Return the checker; None without these options. Raises `InvalidOption` without a node, `InvalidAddress`."""
     if not options.simulate and options.sender is None:
         return None
     flag = "--simulate" if options.simulate else "--from"
@@ -34,18 +34,18 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
 
 
 def requested_checks(session: Session, checker: AnyChecker | None, options: PayloadOptions) -> RequestedChecks:
-    """Return the checks of the command line, whose errors name its options."""
+    """Return the checks requested on the command line, with errors that name its options."""
     return RequestedChecks(checker, _shows_approvals(session.output, options), option_name)
 
 
 def _shows_approvals(output: Output, options: PayloadOptions) -> bool:
-    """Return whether the output has the approvals: text only on request, documents always, single fields perhaps."""
+    """Return whether the output has the approvals: text only on request, documents always, single fields possibly."""
     is_text = output.format in (OutputFormat.PLAIN, OutputFormat.TABLE)
     return options.with_approval or not (is_text or output.fields)
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
-    """Return the Unix time of --deadline, and the seconds until then if it is a duration; None without one.
+    """Return the Unix time of --deadline, and the seconds until then if it is a duration; None if it is missing.
 
     --permit and --signature need it, and count from this machine's clock.
 
@@ -87,7 +87,7 @@ def print_payload(
         output.warn(findings)
         print(format_transactions(output.format, prepared), flush=True)
         return
-    # Before the view, so that no closed pipe hides them; they are printed after it.
+    # Before the view, so that a closed pipe does not hide them; they are printed after it.
     output.warn(findings, is_labelled=True, is_explained=True)
     print_view(transactions if options.with_approval else transactions[-1:])
     if built.is_allowance_unchecked and not options.with_approval:

@@ -1,4 +1,4 @@
-"""Answers many orders in several processes, in the order of the orders."""
+"""Process many orders in several processes, with results in the order of the orders."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _answer: Callable[[Any], Any] | None = None
-"""The function of this process, once it is a worker."""
+"""This process's function, once it is a worker."""
 
 
 def answer_in_processes(
     orders: Iterable[T], worker_count: int, open_answer: Callable[[], Callable[[T], R]], *, are_at_hand: bool
 ) -> Iterator[R]:
-    """Yield the answer of each order, in order, as soon as it is ready; new processes replace those that die.
+    """Yield the result of each order, in order, as soon as it is ready; new processes replace those that die.
 
-    `are_at_hand` says that orders need not be waited for. Each process calls `open_answer` once. Raises as
+    `are_at_hand` means that there is no need to wait for orders. Each process calls `open_answer` once. Raises as
     `answer_in_order`; `InvalidOption` where processes cannot be forked, `InputOutputError` without a usable /dev/shm.
     """
     try:
@@ -35,7 +35,7 @@ def answer_in_processes(
         raise InvalidOption("--workers needs a system that can fork processes", hint="remove --workers") from None
 
     def start_workers() -> Executor:
-        sys.stdout.flush()  # else each worker would print it again
+        sys.stdout.flush()  # otherwise each worker would print it again
         try:
             return ProcessPoolExecutor(worker_count, context, initializer=_start_worker, initargs=(open_answer,))
         except (OSError, ImportError) as error:  # an ImportError where Python was built without semaphores
@@ -48,7 +48,7 @@ def answer_in_processes(
 
 
 class _ForkedWorkers(Generic[T, R]):
-    """Workers that have all they need since they were forked."""
+    """Workers that received everything they need when they were forked."""
 
     def __init__(self, open_answer: Callable[[], Callable[[T], R]]) -> None:
         self._open_answer = open_answer
@@ -69,7 +69,7 @@ def _start_worker(open_answer: Callable[[], Callable[[Any], Any]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has died, which a worker that waits for an order would not see."""
+    """End this process when its parent has died, which a worker waiting for an order would not notice."""
     parent = parent_process()
     assert parent
     parent.join()

@@ -1,4 +1,4 @@
-"""A line on the terminal that shows how far a long command is."""
+"""A line on the terminal that shows the progress of a long command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MINUTES_FROM_S: Final = 120
 
 
 class ProgressLine:
-    """A progress line on `stream`, if there is one: `total` items of work, `done` of them in an earlier run.
+    """A progress line on `stream`, if there is one: `total` items of work, of which an earlier run has `done` some.
 
     `noun` is the plural noun for the items, such as "orders".
     """
@@ -26,7 +26,7 @@ class ProgressLine:
         self._width = 0
 
     def add(self) -> None:
-        """Count an item that is done, and show it if it is time."""
+        """Count a finished item, and update the line if it is time."""
         self._done += 1
         if self._stream is None:
             return
@@ -47,12 +47,12 @@ class ProgressLine:
         return f"{self._done:,} of {self._total:,} {self._noun}, {shown}, {left} left"
 
     def close(self) -> None:
-        """Remove the line, until there is more to show."""
+        """Remove the line until there is more to show."""
         if self._width:
             self._write("")
 
     def _write(self, text: str) -> None:
-        """Write text over the line before, without control sequences: any terminal understands a carriage return."""
+        """Write text over the previous line without control sequences: any terminal understands a carriage return."""
         assert self._stream is not None
         text = text[: terminal_width(self._stream) - 1]
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The context in which the orders of one command line are quoted: market, options and settings."""
+"""The context in which one command line's orders are quoted: market, options and settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class OrderWords(NamedTuple):
-    """The words of an order: its tokens by symbol or address, and its amount as it is written."""
+    """The words of an order: its tokens by symbol or address, and its amount as written."""
 
     token_in: str
     token_out: str
@@ -49,9 +49,9 @@ class QuoteContext(NamedTuple):
         return self.market.network
 
     def build_order(self, words: OrderWords) -> Order:
-        """Return the order of the command line, and note what a friendly amount means.
+        """Return the order on the command line, and note the meaning of an amount such as "2k".
 
-        Raises `InvalidInput`, including for a part of a balance, and for dollars as `quote`.
+        Raises `InvalidInput`, including for a share of a balance, and for dollars as `quote`.
         """
         order = self.find_tokens(words.token_in, words.token_out)
         return order._replace(amount=self.resolve_amount(order, words.amount))
@@ -63,7 +63,7 @@ class QuoteContext(NamedTuple):
         quote_of: Callable[[T], QuoteResult],
         open_sender: Callable[[], AnyChecker | None],
     ) -> T:
-        """Build an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
+        """Build an order and return the result of `request_quote`; the amount may be a share of the sender's balance.
 
         Raises `InvalidInput`, and as `request_quote`.
         """
@@ -79,7 +79,8 @@ class QuoteContext(NamedTuple):
         return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
 
     def resolve_amount(self, order: Order, written: WrittenAmount) -> int:
-        """Return an amount of the order in base units, and note what a friendly one means. Raises as `build_order`."""
+        """Return an amount of the order in base units, and note the meaning of notation such as "2k". Raises as
+        `build_order`."""
         amount, note = self.market.resolve_amount(written, order, self.options)
         if note:
             self.session.output.note(printable(note))
@@ -114,7 +115,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions) -> Q
 
 
 def _parse(name: str, value: object) -> object:
-    """Return the value of a quote option; for an option that names an output file, whether it is given."""
+    """Return the value of a quote option; for an option that names an output file, whether it was given."""
     parameter = PARAMETERS[name]
     if parameter.value_type is FLAG:
         return value is not None and value is not False
@@ -129,10 +130,11 @@ def open_local_context(session: Session, network: str, *, certify: bool = False,
 
 
 def split_words(session: Session, words: Sequence[str | None], *, has_amount: bool = True) -> tuple[str, list[str]]:
-    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be left out.
+    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be omitted.
 
-    A first word that is a network's name or chain id is the network, and so is that of one or four words: a market file
-    may bring its own network. Else that of the settings is meant. Raises `UsageError` if there is none.
+    The first word is the network if it is a network's name or chain id, or if there are one or four words: a market
+    file may define its own network. Otherwise the network in the settings is used. Raises `UsageError` if there is
+    none.
     """
     present = [word for word in words if word is not None]
     if len(present) in (1, 4) or (present and _is_network(session, present[0])):
@@ -144,11 +146,11 @@ def split_words(session: Session, words: Sequence[str | None], *, has_amount: bo
 
 
 def _in_order(session: Session, words: list[str]) -> list[str]:
-    """Return the words of an order as TOKEN_IN TOKEN_OUT AMOUNT, and note how they are read if that changes them.
+    """Return an order's words as TOKEN_IN TOKEN_OUT AMOUNT, with a note on how they were read if that changes them.
 
     People also write the amount first (`1.5 ETH USDC`, `1.5ETH USDC`) and pairs (`ETH/USDC 1.5`, `ETH-USDC 1.5`). A
-    word is only split where one is missing, since symbols may have such characters themselves: a pair next to an
-    amount, an amount with its token next to another token.
+    word is split only if one is missing, because symbols may contain such characters themselves: a pair next to an
+    amount, or an amount with its token next to another token.
     """
     found = _split(*words) if len(words) == 2 else words
     if len(found) != 3:
@@ -162,7 +164,7 @@ def _in_order(session: Session, words: list[str]) -> list[str]:
 
 
 def _split(first: str, second: str) -> list[str]:
-    """Return the three words that two stand for, or the two."""
+    """Return the three words that two words stand for, or the two unchanged."""
     has_amount = [_AMOUNT_WORD.fullmatch(word) is not None for word in (first, second)]
     if has_amount == [False, True] and (pair := _PAIR.fullmatch(first)):
         return [pair[1], pair[2], second]
@@ -175,7 +177,7 @@ def _split(first: str, second: str) -> list[str]:
 
 
 _OWN_OPTIONS = frozenset(each.name for each in QUOTE_PARAMETERS if each.field and not each.setting)
-"""The options of a quote that are no settings."""
+"""The options of a quote that are not settings."""
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
@@ -185,7 +187,7 @@ _PAIR = re.compile(r"([^/-]+)[/-]([^/-]+)")
 
 
 def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
-    """Return the network and the tokens of NETWORK TOKEN...; the network may be left out if the settings name one.
+    """Return the network and the tokens of NETWORK TOKEN...; the network may be omitted if the settings name one.
 
     Raises `InvalidOption` if there is no network.
     """
@@ -196,14 +198,14 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
 
 
 def missing_words(session: Session, network: str, problem: str, example: str) -> UsageError:
-    """Return the error of a command without words behind NETWORK, which may be a word that is meant to follow it."""
+    """Return the error for a command without words after NETWORK, which may itself be one of those words."""
     if session.settings.market is None and not _is_network(session, network):
         problem = f'"{printable(truncate(network, 60))}" is not a network; write the network first'
     return UsageError(f"{problem}, as in {example}")
 
 
 def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, hint: str = "") -> OrderWords:
-    """Return the three words of an order of `command` on `network`; with `raw`, its amount is in base units.
+    """Return the three words of a `command`'s order on `network`; with `raw`, its amount is in base units.
 
     Raises `UsageError`, with `hint` in it, if a word is missing, and `InvalidAmount`. Both show the order of the words.
     """
@@ -224,7 +226,7 @@ def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, h
 
 
 def show_example(words: Sequence[str], command: str, network: str, amount: str = "1.5") -> str:
-    """Return how the order of a command could be written: with the words that are there, else with `amount`."""
+    """Return how a command's order could be written: with the words given, otherwise with `amount`."""
     amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
     unclear = [word for word in words if word not in amounts and _BEGINS_LIKE_AMOUNT.match(word)]
     tokens = [word for word in words if word not in amounts and word not in unclear] or ["ETH"]

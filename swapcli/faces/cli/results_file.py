@@ -17,7 +17,7 @@ from swapcli.state.file_lock import try_lock
 
 @contextmanager
 def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Iterator[BinaryIO]:
-    """Open a file of results at its end, which is made if it is missing, and lock it.
+    """Open a file of results at its end, creating it if it is missing, and lock it.
 
     `hint_without_file` shows where results go without a file. Raises `InvalidOption` if it is not a regular file, if
     another process has locked it, or if it has results that are not to be resumed; `InputOutputError`.
@@ -40,7 +40,7 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
 
 
 def _lock(file: BinaryIO, name: str) -> None:
-    """Lock the file until this process ends. Raises `InvalidOption` if another process has it."""
+    """Lock the file until this process ends. Raises `InvalidOption` if another process has locked it."""
     if not try_lock(file):
         raise InvalidOption(
             f"another process is writing to {name}", hint="wait until it has finished, then use --resume"

@@ -1,4 +1,4 @@
-"""The session of a command: its settings, its output, and what opens nodes, markets and sources as the settings say."""
+"""The session of a command: its settings, its output, and the openers of nodes, markets and sources."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ KEYS_FILE = "keys.json"
 
 
 class Session:
-    """What a command opens things with: `networks`, `nodes`, `markets` and `sources`, as its settings say, its output.
+    """A command's openers, according to its settings: `networks`, `nodes`, `markets` and `sources`; and its output.
 
-    Warnings go to the output. `account_names` are the names that options gave instead of addresses, by option.
+    Warnings go to the output. `account_names` has, by option, the names given instead of addresses.
     """
 
     def __init__(self, setup: UserSetup, output: Output, config_file: Path) -> None:
@@ -55,11 +55,11 @@ class Session:
         return self.setup.settings
 
     def keys_file(self) -> Path:
-        """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
+        """Return the file of API keys that a service here accepts: by default next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
     def start_waiting(self, network: str | None) -> None:
-        """Say on a terminal what a quote on `network`, by default the first one, waits for, if it takes long."""
+        """Show on a terminal what a quote on `network`, by default the first one, is waiting for, if it takes long."""
         if not sys.stderr.isatty():
             return
         from swapcli.faces.cli.waiting import start_waiting
@@ -86,14 +86,14 @@ class Session:
         return Market(source, self.nodes, self.routers)
 
     def open_known_market(self, network: str) -> Market:
-        """Return the market of the store of `network`, else the embedded one, whose state is read for past blocks."""
+        """Return the market of the store of `network`, otherwise the embedded one; its state is read at past blocks."""
         self.start_waiting(network)
         from swapcli import Market
 
         return Market(self.sources.pools.open_known(network), self.nodes, self.routers)
 
     def network_name(self, name: str | None) -> str:
-        """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
+        """Return `name`, otherwise the network in the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network
         if name is None:
             names = ", ".join(network_names_from(self.settings))
@@ -102,7 +102,7 @@ class Session:
 
 
 def _take_past_block(flags: dict[str, object], *, quotes_past_blocks: bool) -> PastBlock | None:
-    """Return the past block that --block names, without it among the flags. Raises `InvalidOption`."""
+    """Return the past block named by --block, and remove it from the flags. Raises `InvalidOption`."""
     given = flags.get("block")
     if given is None:
         return None
@@ -132,10 +132,9 @@ def open_session(
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print. Only a command that `quotes_past_blocks` takes the
-    number or hash of a block.
-    `price_use` is the use of the prices that the command prints; with --get, a program reads them. `UserSetup`
-    describes the others.
+    `formats` are the formats that the command can print. Only a command that `quotes_past_blocks` accepts a block's
+    number or hash. `price_use` is how the printed prices are used; with --get, a program reads them. `UserSetup`
+    describes the other parameters.
 
     Raises `ConfigError`, `InvalidOption`.
     """

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM for commands that run for long."""
+"""SIGINT and SIGTERM for long-running commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RETRY_S = 0.01
 
 
 class GracefulInterrupt:
-    """Raises `KeyboardInterrupt` on a signal; inside `uninterrupted` only at its end, or on a second signal."""
+    """Raises `KeyboardInterrupt` on a signal; within `uninterrupted`, only at its end or on a second signal."""
 
     def __init__(self, report_unraisable: Callable[[sys.UnraisableHookArgs], object]) -> None:
         self._report_unraisable = report_unraisable
@@ -22,7 +22,7 @@ class GracefulInterrupt:
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """Defer the first signal to the end of the block."""
+        """Defer the first signal to the end of the context."""
         self._is_deferring = True
         try:
             yield
@@ -31,7 +31,7 @@ class GracefulInterrupt:
             self._raise_if_pending()
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal as a handler of `signal.signal`."""
+        """Handle a signal; a handler for `signal.signal`."""
         del number, frame
         is_first, self._is_pending = not self._is_pending, True
         if not (is_first and self._is_deferring):
@@ -55,7 +55,7 @@ class GracefulInterrupt:
 
 @contextmanager
 def graceful_interrupts() -> Iterator[GracefulInterrupt]:
-    """Handle the signals inside the block, and restore the previous handlers after it."""
+    """Handle the signals within the context, and restore the previous handlers afterwards."""
     report_unraisable = sys.unraisablehook
     interrupt = GracefulInterrupt(report_unraisable)
     previous = {number: signal.signal(number, interrupt.handle_signal) for number in (*SIGNALS, signal.SIGALRM)}

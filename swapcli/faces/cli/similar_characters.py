@@ -1,9 +1,9 @@
-"""What a stream prints in place of the characters that it cannot encode, such as on a terminal with ASCII only."""
+"""Replacements for characters that a stream cannot encode, for example on an ASCII terminal."""
 
 from __future__ import annotations
 
 SIMILAR = "swapcli-similar"
-"""The name of the error handler of a stream."""
+"""The name of the stream error handler."""
 
 _SIMILAR = str.maketrans("→▶←–—−’‘“”×≈≤≥·•─│├└┌┐┘┤┬┴┼█▏▎▍▌▋▊▉░▒▓", "".join(">><---''\"\"x~<>.*-||`..'|.'+#||||###.::"))
 _WORDS = {"…": "..."}
@@ -12,7 +12,7 @@ _WORDS = {"…": "..."}
 def replace_with_similar(error: UnicodeError) -> tuple[str, int]:
     """Return similar ASCII characters, and where to continue. All others become "?".
 
-    No symbol of a token becomes that of another one: none of these is alphanumeric, except the sign of a product.
+    No token symbol becomes another token's symbol: none of these is alphanumeric, except the multiplication sign.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -1,4 +1,4 @@
-"""The payload of an order of the command line: its quote with all checks before one, and how it is shown."""
+"""The payload for an order on the command line: its quote, all checks, and how it is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from swapcli.quoting.warnings import settle_impact, settle_slippage
 
 
 class SwapPayload(NamedTuple):
-    """The quote of an order with the payload that was built of it on the same state, before the node's checks."""
+    """An order's quote with the payload built on the same state, before the node's checks."""
 
     context: QuoteContext
     quote: SwapQuote
@@ -33,7 +33,7 @@ class SwapPayload(NamedTuple):
 
     @property
     def sender(self) -> str | None:
-        """The sender that is checked."""
+        """The checked sender."""
         return self.checker.requested.sender if self.checker else None
 
     def prepare(self) -> PreparedSwap:

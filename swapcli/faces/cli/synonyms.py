@@ -1,8 +1,8 @@
-"""Other words for options and commands: those of curl, cast, jq and aggregators' tools, and those of earlier versions.
+"""Synonyms of options and commands: those of curl, cast, jq and aggregators' tools, and those of earlier versions.
 
-`replace_synonyms` rewrites words that mean exactly one of ours. `explain_synonym` gives the error of a word that means
-something else here. Both are imported only for command lines that are not plain. Synonyms of settings are in
-`swapcli.quoting.config`, which also reads the file and the environment.
+`replace_synonyms` replaces words that mean exactly the same as one of ours. `explain_synonym` returns the error for a
+word that means something else here. Both are imported only for command lines that are not plain. Synonyms of settings
+are in `swapcli.quoting.config`, which also reads the file and the environment.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ NAMED_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("import", "export"), "use swapcli market import or swapcli market export"),
     }
 )
-"""Commands that do not exist, with what to do instead."""
+"""Commands that do not exist, with an alternative."""
 SUBCOMMANDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
     {
         **{("config", each): ("show",) for each in ("list", "ls", "view", "dump")},
@@ -132,7 +132,7 @@ SUBCOMMANDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType
         **{("keys", each): ("revoke",) for each in ("remove", "delete", "rm")},
     }
 )
-"""Other names of the commands of a group. Words of a command that lists things stand for no word."""
+"""Other names of a group's commands. Names of commands that list things are replaced by no word."""
 NAMED_SUBCOMMANDS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {("config", "edit"): "edit the file that swapcli config path prints"}
 )
@@ -146,7 +146,7 @@ class Explanation(NamedTuple):
 
 
 def replace_synonyms(arguments: Sequence[str]) -> list[str]:
-    """Return a command line with our words in place of their synonyms."""
+    """Return a command line with synonyms replaced by our words."""
     if not arguments:
         return []
     words = [*COMMANDS.get(arguments[0], arguments[:1]), *arguments[1:]]
@@ -157,7 +157,7 @@ def replace_synonyms(arguments: Sequence[str]) -> list[str]:
 
 
 def explain_synonym(arguments: Sequence[str]) -> Explanation | None:
-    """Return the error of the first word that is not ours and means something else here."""
+    """Return the error for the first word that is not ours and means something else here."""
     words = replace_synonyms(arguments)
     if not words:
         return None
@@ -192,7 +192,7 @@ def commands_with(option: str) -> list[str]:
 
 
 def _command(words: Sequence[str]) -> tuple[int, RegisteredCommand | None]:
-    """Return the number of words that name a command, and the command, if they do."""
+    """Return the number of words that name a command, and the command, if they name one."""
     name = ALIASES.get(words[0], words[0])
     if name not in command_names():
         return 0, None
@@ -209,7 +209,7 @@ def _options(command: RegisteredCommand) -> dict[str, OptionText]:
 
 
 def _replace_options(command: RegisteredCommand, words: Sequence[str]) -> list[str]:
-    """Return the words behind a command with our options; a network that an option names becomes the first word."""
+    """Return the words after a command with our options; a network given as an option becomes the first word."""
     own = _options(command)
     arguments = [each.annotation.__metadata__[0] for each in command.parameters()]
     takes_network = any(isinstance(each, ArgumentText) and "NETWORK" in each.metavar for each in arguments)

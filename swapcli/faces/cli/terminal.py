@@ -1,4 +1,4 @@
-"""The width of a terminal, and text that is wrapped between words to fit it."""
+"""The width of a terminal, and text wrapped between words to fit it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 _WIDTHS = range(1, 10_001)
-"""What `COLUMNS` may say; 0, as some tools set it for an unknown width, counts as not set, and so does nonsense."""
+"""Valid values of `COLUMNS`; 0, which some tools set for an unknown width, counts as not set, and so do invalid
+values."""
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 
 
 def terminal_width(*streams: TextIO) -> int:
-    """Return the columns of the terminal: those of `COLUMNS`, else those of the first stream that has any, else 80."""
+    """Return the terminal's columns: from `COLUMNS`, otherwise from the first stream that has any, otherwise 80."""
     columns = variable(os.environ, "COLUMNS")
     if columns.isascii() and columns.isdigit() and len(columns) < 10 and int(columns) in _WIDTHS:
         return int(columns)
@@ -35,13 +36,13 @@ def terminal_width(*streams: TextIO) -> int:
 
 
 def wrap_message(text: str, width: int) -> str:
-    """Wrap each line of a message; what continues a line is indented."""
+    """Wrap each line of a message; continuation lines are indented."""
     lines = (wrap_words(line, width - 2) if len(line) > width else [line] for line in text.splitlines())
     return "\n".join("\n  ".join(parts) for parts in lines)
 
 
 def reflow(text: str, width: int) -> str:
-    """Fit the paragraphs and tables of a page to a width; lines of code stay as they are."""
+    """Fit a page's paragraphs and tables to a width; code lines stay unchanged."""
     if max(map(len, text.splitlines()), default=0) <= width:
         return text
     return "".join(f"{line}\n" for line in _reflowed(text.splitlines(), width))

@@ -67,7 +67,7 @@ def invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> int
     """Parse a command line with Typer, run it and return its exit status. Raises every error."""
     command = get_command(app)
     try:
-        # A list of its own: Typer removes what it parses.
+        # A separate list: Typer removes the words it parses.
         with command.make_context(PROGRAM, list(arguments), **context_settings) as context:
             status = command.invoke(context)
     except typer.Exit as error:

@@ -1,4 +1,4 @@
-"""Mistakes that only the whole command line shows: a misspelled value that may be absent, a word between two tokens."""
+"""Mistakes that only the whole command line reveals: a misspelled optional value, a word between two tokens."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ NEVER = "never"
 _ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
 _TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
 _UNKNOWN = ('no option "', 'no command "', "unexpected argument")
-"""How the errors begin that a synonym may have caused."""
+"""The beginnings of errors that a synonym may have caused."""
 MAX_SHOWN = 160
 """Characters of a command line in a hint."""
 
 
 def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
-    """Return the report of a mistake with its cause, if the command line shows one; else the report itself.
+    """Return the report of a mistake with its cause, if the command line reveals one; otherwise the report itself.
 
-    Such a word is read as an argument, so that the error is about another word, or about their number.
+    Such a word is read as an argument, so the error concerns another word, or the number of words.
     """
     if report.exit_code != exit_codes.USAGE:
         return report
@@ -59,7 +59,7 @@ def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
 
 
 def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield options, whose values may be absent, with words behind them that look like their values, and a hint."""
+    """Yield options with optional values and the words after them that look like such values, and a hint."""
     for note in _optional_values(arguments):
         metavar = (note.metavar or "").strip("[]")
         assert note.optional_value is not None
@@ -75,7 +75,7 @@ def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str
 
 
 def _meant_value(word: str, values: Sequence[str], if_absent: str) -> str | None:
-    """Return the value that a word is near to, or means: an option without a value is on."""
+    """Return the value that a word resembles or means: an option without a value is on."""
     others = {**dict.fromkeys(_ON, if_absent), **dict.fromkeys(_OFF, NEVER), NEVER: NEVER}
     meanings = {**others, **{value: value for value in values}}
     closest = closest_names(word, meanings, limit=1)
@@ -83,7 +83,7 @@ def _meant_value(word: str, values: Sequence[str], if_absent: str) -> str | None
 
 
 def _optional_values(arguments: Sequence[str]) -> Iterator[OptionText]:
-    """Yield the options of the command whose values may be absent."""
+    """Yield the command's options with optional values."""
     name = arguments[0] if arguments else ""
     original = ALIASES.get(name, name)
     command = load_app(command_module(original)).only_command if original in command_names() else None
@@ -94,7 +94,7 @@ def _optional_values(arguments: Sequence[str]) -> Iterator[OptionText]:
 
 
 def _complete_execute(arguments: Sequence[str]) -> str:
-    """Return the command line of execute with a route before it, and with a recipient."""
+    """Return the command line of execute with a route piped in, and with a recipient."""
     words = [] if "--destination" in arguments else ["--destination", "ADDRESS"]
     return printable(truncate(f"{ROUTE_COMMAND} | {PROGRAM} {shlex.join(arguments)} {' '.join(words)}", 240).rstrip())
 

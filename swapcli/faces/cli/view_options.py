@@ -1,4 +1,4 @@
-"""The options of `swapcli route` that choose how the route is shown."""
+"""The options of `swapcli route` that choose how to show the route."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -13,7 +13,7 @@ from swapcli.faces.cli.render.route_layout import RouteShape
 
 
 class ViewOptions(NamedTuple):
-    """The shape of the route as text, and how much of it is shown."""
+    """The shape of the route as text, and how much of it to show."""
 
     view: Annotated[
         str | None, option("--view", "Shape of the route.  [default: table]", OUTPUT, "|".join(RouteShape))
@@ -33,7 +33,7 @@ class ViewOptions(NamedTuple):
         return RouteShape(self.view)
 
     def check(self, output: Output) -> None:
-        """Raise `InvalidOption` for an unknown view, and for one of a format that is not text."""
+        """Raise `InvalidOption` for an unknown view, and for a view with a format that is not text."""
         _ = self.shape
         if self.view is None or output.is_for_people:
             return

@@ -1,4 +1,4 @@
-"""A line on stderr that shows what a command waits for, on a terminal only. It goes when the command prints
+"""A line on stderr that shows what a command is waiting for, on a terminal only. It disappears when the command prints
 anything."""
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from threading import Event, Lock, Thread
 
 from swapcli.faces.cli.terminal import terminal_width
 
-DELAY_S = 0.5  # after this time people ask themselves whether a program still works
+DELAY_S = 0.5  # after this time people wonder whether a program still works
 
 
 class WaitingLine:
-    """The line, which appears `delay_s` after the last thing that was printed, and a thread that shows it."""
+    """The line, which appears `delay_s` after the last output, and the thread that shows it."""
 
     def __init__(self, text: str, delay_s: float = DELAY_S) -> None:
         self._text, self._delay_s = text[: terminal_width(sys.stderr) - 1], delay_s
@@ -25,7 +25,7 @@ class WaitingLine:
         Thread(target=self._run, daemon=True).start()
 
     def erase(self) -> None:
-        """Remove the line for a while, so that something else can be printed."""
+        """Remove the line temporarily, so that something else can be printed."""
         with self._lock:
             self._restarted.set()
             if self._is_shown:
@@ -61,7 +61,7 @@ _line: WaitingLine | None = None
 
 
 def start_waiting(text: str, delay_s: float = DELAY_S) -> None:
-    """Say that the command waits, once `delay_s` have passed; only on a terminal."""
+    """Show that the command is waiting, once `delay_s` have passed; only on a terminal."""
     global _line  # noqa: PLW0603 - a process has one stderr
     end_waiting()
     if sys.stderr.isatty():

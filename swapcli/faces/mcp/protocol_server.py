@@ -1,7 +1,7 @@
-"""The protocol's side of the tools, by the SDK of the protocol: the only module that imports it.
+"""The protocol side of the tools, through the protocol's SDK: the only module that imports the SDK.
 
-The SDK answers the handshake, lists, pings and cancellations; a cancelled call cancels its handler. A tool that fails
-returns an error that the agent can read, never one of the protocol.
+The SDK handles the handshake, lists, pings and cancellations; a cancelled call cancels its handler. A failing tool
+returns an error that the agent can read, never a protocol error.
 
 Results are text only. A client validates structured content against the output schema, also in errors, and models read
 both, so a document sent twice costs twice its size.
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 HTTP_PATH = "/mcp"
 _SHOWN = 60
-"""Characters of a name in an error."""
+"""Characters of a name to show in an error."""
 
 
 def build_server(
@@ -127,7 +127,7 @@ def _read_resource(resources: Resources, uri: str) -> ReadResourceResult:
 
 
 def _write_prompt(prompts: Sequence[Prompt], name: str, given: Mapping[str, str]) -> GetPromptResult:
-    """Return a prompt with the given arguments. Raises an error of the protocol if it needs more of them."""
+    """Return a prompt with the given arguments. Raises a protocol error if it needs more of them."""
     prompt = next((each for each in prompts if each.name == name), None)
     if prompt is None:
         raise _invalid(f'no prompt "{printable(truncate(name, _SHOWN))}"')
@@ -145,10 +145,10 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 def build_http_app(server: Server[Any]) -> ASGIApp:
-    """Return the application that serves any number of clients at `HTTP_PATH` of an address on loopback.
+    """Return the application that serves any number of clients at `HTTP_PATH` on a loopback address.
 
-    Requests that name another host are rejected: a page in a browser could send them under its own name, if that
-    resolves to loopback.
+    Requests for another host name are rejected: a web page could send them to its own name if that resolves to
+    loopback.
     """
     app: ASGIApp = server.streamable_http_app(streamable_http_path=HTTP_PATH, host="127.0.0.1")
     return app

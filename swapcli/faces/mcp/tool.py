@@ -1,4 +1,4 @@
-"""Tools, resources and prompts as the protocol describes them, and the result of a call."""
+"""Tools, resources and prompts as defined by the protocol, and the result of a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Tool(NamedTuple):
-    """A tool of the server, as an agent reads it before the first call. The schema is a JSON schema of an object.
+    """A tool of the server, as an agent sees it before the first call. The schema is a JSON schema of an object.
 
     `reads_nodes` shows whether it may reach beyond this machine.
     """
@@ -32,7 +32,7 @@ class Resource(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """The result of a call: JSON text, the resources that it refers to, and whether it is an error."""
+    """The result of a call: JSON text, the resources it refers to, and whether it is an error."""
 
     text: str
     links: tuple[Resource, ...] = ()
@@ -48,7 +48,7 @@ class PromptArgument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt that people choose in their client, and the function that writes it from its arguments."""
+    """A prompt that people choose in their client, and the function that writes it from arguments."""
 
     name: str
     title: str
@@ -58,15 +58,15 @@ class Prompt(NamedTuple):
 
 
 ReportProgress = Callable[[float, str], Awaitable[None]]
-"""Report the seconds since the call began, with a sentence. Does nothing for clients that want no progress."""
+"""Reports the seconds since the call began, with a sentence. Does nothing for clients that do not request progress."""
 
 CallTool = Callable[[str, Mapping[str, Any], ReportProgress], Awaitable[ToolResult]]
-"""Call a tool by its name and arguments. Raises nothing but cancellation."""
+"""Calls a tool by its name and arguments. Raises nothing except cancellation."""
 
 
 class Resources(NamedTuple):
-    """The resources of a server: those it always has, and a function that returns the text of any by its URI, or None
-    if there is none. `template` describes those that calls make."""
+    """The resources of a server: permanent ones, and a function that returns any resource's text by its URI, or None if
+    there is none. `template` describes the resources that calls create."""
 
     listed: tuple[Resource, ...]
     read: Callable[[str], tuple[str, str] | None]

@@ -1,4 +1,4 @@
-"""The interface as a service: endpoints over HTTP, keys, limits, metrics, logs, its own description."""
+"""The API as a service: HTTP endpoints, keys, limits, metrics, logs, and its own documentation."""
 
 PUBLIC = (
     "access_log", "access_policy", "app", "key_file", "key_plans", "key_usage", "keys", "listeners", "log_writer",

@@ -1,7 +1,7 @@
-"""The access log: a JSON line for each request, for changes of a market follower's state, for reloads, and for ended
-processes.
+"""The access log: a JSON line for each request, each change of a market follower's state, each reload, and each ended
+process.
 
-It contains no query, body, address, user agent or key, only the key's id, and of the path the pattern that it matched.
+It contains no query, body, address, user agent or key, only the key's id and the pattern that the path matched.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Level = Literal["info", "warning", "error"]
 
 
 class AccessRecord(NamedTuple):
-    """A request as it is logged.
+    """A request as logged.
 
     `path` is the pattern of its endpoint, None if none matched; `status` is None if the client disconnected early.
     `key` is the id of its API key; `reason` is the limit that rejected it, or the code of its error; `cpu_s` is the
@@ -57,8 +57,8 @@ class AccessRecord(NamedTuple):
 class AccessLog:
     """Writes to a stream that does not block, such as `log_stream`.
 
-    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has a level, and
-    the name of the `process` that writes it, if the service has several.
+    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has a level and,
+    if the service has several processes, the name of the `process` that writes it.
     """
 
     def __init__(self, stream: LogStream, process: str | None = None) -> None:
@@ -91,58 +91,59 @@ class AccessLog:
         self._write_line(now_s, "error", {"request_id": request_id, **_describe_defect(error)})
 
     def log_follower_state(self, network: str, error: Exception | None, now_s: float) -> None:
-        """Write that updates of a network's market fail, and why; without an error, that they work again."""
+        """Log that updates of a network's market fail, and why; without an error, that they work again."""
         fields: dict[str, object] = {"network": network, "market_updates": "failing" if error else "recovered"}
         if error:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
         self._write_line(now_s, "error" if error else "info", fields)
 
     def log_store_state(self, network: str, error: SwapcliError | None, now_s: float) -> None:
-        """Write that a network's store cannot be written and is in memory; without an error, that the disk has it."""
+        """Log that a network's store cannot be written and is kept in memory; without an error, that the disk has
+        it."""
         fields = {"store": "in memory", "message": error.message} if error else {"store": "on disk"}
         self._write_line(now_s, "error" if error else "info", {"network": network, **fields})
 
     def log_first_state(self, network: str, state: StateSource, now_s: float) -> None:
-        """Write that a network is now quoted on the state of a node, and no longer on that of the start."""
+        """Log that a network is now quoted on a node's state, rather than on its initial state."""
         fields = {"network": network, "state": state.provenance, "block": state.block, "source": state.description}
         self._write_line(now_s, "info", fields)
 
     def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
-        """Write why a network's node does not announce new blocks; without a reason, that it does again."""
+        """Log why a network's node does not announce new blocks; without a reason, that it does again."""
         fields = {"network": network, "following": "polling" if problem else "subscription"}
         self._write_line(now_s, "warning" if problem else "info", fields | ({"message": problem} if problem else {}))
 
     def log_stuck_search(self, count: int, now_s: float, *, is_alive: bool) -> None:
-        """Write that a search was stuck, so that another thread has taken its place, how many have been so far, and
+        """Log that a search was stuck and another thread has replaced it, how many searches were stuck so far, and
         whether the process is still worth running."""
         self._write_line(now_s, "error", {"search": "stuck", "stuck_searches": count, "live": is_alive})
 
     def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
-        """Write that the server of shared state fails, and why; without an error, that it works again."""
+        """Log that the server of shared state fails, and why; without an error, that it works again."""
         self._log_part("shared_state", error.message if error else None, now_s)
 
     def log_trace_export(self, problem: str | None, now_s: float) -> None:
-        """Write why no traces are exported; without a reason, that they are again."""
+        """Log why traces are not exported; without a reason, that they are exported again."""
         self._log_part("trace_export", problem, now_s)
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
-        """Write that the settings were reloaded; with an error, that the old ones stay in force, and why."""
+        """Log that the settings were reloaded; with an error, that the old ones stay in force, and why."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}
         if error:
             fields["message"] = error.message
         self._write_line(now_s, "error" if error else "info", fields)
 
     def log_key_file(self, problem: str | None, now_s: float) -> None:
-        """Write what is wrong with the file of API keys; without a problem, that it is valid again."""
+        """Log a problem of the API key file; without a problem, that it is valid again."""
         fields = {"key_file": "damaged", "message": f"key file: {problem}"} if problem else {"key_file": "valid"}
         self._write_line(now_s, "warning" if problem else "info", fields)
 
     def log_usage(self, problem: str | None, now_s: float) -> None:
-        """Write why the usage of keys cannot be stored; without a problem, that it can be again."""
+        """Log why the usage of keys cannot be stored; without a problem, that it can be stored again."""
         self._log_part("key_usage", problem, now_s)
 
     def log_unnamed_proxy(self, now_s: float) -> None:
-        """Write that a proxy on this machine is not among the trusted ones."""
+        """Log that a proxy on this machine is not among the trusted ones."""
         message = (
             "a proxy on this machine forwards requests, but service.trusted_proxies does not list it: its clients "
             "have no separate limits"
@@ -150,11 +151,11 @@ class AccessLog:
         self._write_line(now_s, "warning", {"proxy": "unnamed", "message": message})
 
     def log_process(self, name: str, problem: str, now_s: float) -> None:
-        """Write that a process of the service has ended, or could not be started; another one replaces it."""
+        """Log that a process of the service has ended, or could not be started; another one replaces it."""
         self._write_line(now_s, "error", {"process": name, "message": problem})
 
     def _log_part(self, part: str, problem: str | None, now_s: float) -> None:
-        """Write that a part of the service fails, and why; without a problem, that it works again."""
+        """Log that a part of the service fails, and why; without a problem, that it works again."""
         fields = {part: "failing", "message": problem} if problem else {part: "recovered"}
         self._write_line(now_s, "error" if problem else "info", fields)
 
@@ -181,10 +182,10 @@ def choose_request_id(requested: str | None) -> str:
 
 
 def known_method(method: str) -> str:
-    """Return a method that is not the client's invention."""
+    """Return a standard method, rather than one invented by the client."""
     return method if method in _METHODS else _OTHER
 
 
 def classify_client(address: str | None) -> ClientClass:
-    """Return the class of the client's address, which is all of it that the log contains."""
+    """Return the class of the client's address, which is the only part of it that is logged."""
     return "loopback" if is_loopback_address(address) else "other"

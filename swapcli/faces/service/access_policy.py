@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXPIRY_HEADER = "X-Api-Key-Expires"
 EXPIRY_NOTICE_S = 14 * DAY_S
-"""Time before a key expires in which responses announce it: enough to agree on a new one."""
+"""Time before a key expires in which responses announce it: long enough to agree on a new key."""
 
 _STREAM_RETRY_S = 15
 
@@ -53,8 +53,8 @@ class PolicyRules(NamedTuple):
 class AccessPolicy:
     """The rules in force. Call `replace` on the event loop, so that no request sees half of a change.
 
-    The limits are those of `state`, which services share, and while it does not respond, those of the `member`'s group
-    or of this process. Plans of keys contain names of `networks`.
+    The limits are kept in `state`, which services share; while it does not respond, in the `member`'s group or in this
+    process. Key plans may contain names of `networks`.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class AccessPolicy:
         return None
 
     def check_plan(self, api_key: ApiKey, request_class: RequestClass, path: str) -> SwapcliError | None:
-        """Return why the plan of a key does not allow a request for `path`; None if it does."""
+        """Return why a key's plan does not allow a request for `path`; None if it does."""
         plan, now_s = api_key.plan, self._clock.now_s()
         if api_key.is_expired(now_s):
             expired = f"the API key expired on {plan.words()['expires']}"
@@ -118,8 +118,8 @@ class AccessPolicy:
     ) -> RateLimitState | None:
         """Count a request and return the client's state; None if the client is exempt.
 
-        A request that `is_charged` counts in the quota of its key. As `RateLimiter.limited_client`; `now_s` is of a
-        monotonic clock.
+        A request that `is_charged` counts towards its key's quota. As `RateLimiter.limited_client`; `now_s` is
+        monotonic time.
         """
         quota = None
         if api_key and api_key.plan.quota and is_charged and request_class is RequestClass.WORK:
@@ -140,7 +140,7 @@ class AccessPolicy:
         return state
 
     def give_back(self, quota: QuotaUse) -> None:
-        """Give a request back to a quota: the service had to reject it."""
+        """Return a request to a quota: the service had to reject it."""
         self.limiter.quotas.give_back(quota)
         self.usage.charge(quota.key_id, -1, self._clock.now_s())
         if self._state is not None:
@@ -148,7 +148,7 @@ class AccessPolicy:
 
     @property
     def usage_storage(self) -> UsageStorage | None:
-        """Where the usage of keys is stored: on the server that services share, otherwise beside the file of keys."""
+        """Where the usage of keys is stored: on the server that services share, otherwise next to the key file."""
         path = self.rules.keys.path
         return self._state if self._state is not None or path is None else UsageFile(path)
 
@@ -157,9 +157,9 @@ class AccessPolicy:
         return storage.used(quota) if isinstance(storage, UsageFile) else 0
 
     def expiry_headers(self, api_key: ApiKey | None) -> list[tuple[bytes, bytes]]:
-        """Return the header that announces the end of a key.
+        """Return the header that announces when a key expires.
 
-        `Sunset` (RFC 8594) would say that the resource goes away, for all clients.
+        `Sunset` (RFC 8594) would mean that the resource disappears for all clients.
         """
         expires_s = api_key.plan.expires_s if api_key else None
         if expires_s is None or expires_s - self._clock.now_s() > EXPIRY_NOTICE_S:
@@ -168,7 +168,7 @@ class AccessPolicy:
 
     @asynccontextmanager
     async def stream_slot(self, client: str, address: str | None, api_key: ApiKey | None) -> AsyncIterator[None]:
-        """Count an open stream of a client while the block runs. Raises `RateLimited` if it has too many."""
+        """Count an open stream of a client during the context. Raises `RateLimited` if it has too many."""
         limit = self.limiter.max_streams(address, api_key)
         if limit is None:
             yield
@@ -190,7 +190,7 @@ class AccessPolicy:
                 self._state.close_stream(lease)
 
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
-        """Apply other settings to all requests from now on. Keys of the same file keep its last good version."""
+        """Apply new settings to all requests from now on. A key store for the same file keeps its last good version."""
         is_same_file = keys.path is not None and keys.path == self.rules.keys.path
         self.rules = self._build_rules(settings, self.rules.keys if is_same_file else keys)
         self.limiter.apply_settings(settings)

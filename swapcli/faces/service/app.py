@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 STUCK_CHECK_S = 1.0
-"""Between two looks for a stuck search."""
+"""Seconds between two checks for a stuck search."""
 
 _NO_KEYS = KeyLookup()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})
@@ -63,8 +63,8 @@ _NO_WITNESSES: Mapping[str, Witnesses] = MappingProxyType({})
 class ServiceApp:
     """The service as an ASGI application.
 
-    `pages` are the handlers of paths, `endpoints` those of the paths below a network. `policy` may be replaced while it
-    runs; `lifespan` is entered when it starts.
+    `pages` are handlers by path, `endpoints` are handlers of the paths below a network. `policy` may be replaced while
+    it runs; `lifespan` is entered when it starts.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ServiceApp:
         self._pages, self._endpoints = pages, endpoints
         self.policy, self.metrics, self.lifespan = policy, metrics, lifespan
         self.outermost: ASGIApp = self.handle
-        """What receives a request: a middleware around `handle`."""
+        """The receiver of requests: a middleware around `handle`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or the start and the end of the service."""
@@ -91,7 +91,7 @@ class ServiceApp:
         return await send({"type": "lifespan.shutdown.complete"})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the handler of its path. The last segment may be the address of a token."""
+        """Pass a request to the handler of its path. The last segment may be a token address."""
         path = scope["path"]
         handler = self._pages.get(path)
         if handler is None:
@@ -117,8 +117,8 @@ def create_app(
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
     `followers` keep markets current, for metrics and health; `nodes` run balance checks, and `witnesses` confirm the
-    state of payloads, both by network name. `member` is the place of this process in a group of workers, which share
-    the limits of clients, of the queue and of connections; `state` is what this service shares with others.
+    state of payloads, both by network name. `member` is this process's place in a group of workers, which share the
+    limits on clients, the queue and connections; `state` is the state that this service shares with others.
     """
     followers = followers or NetworkThreads()
     metrics = Metrics(registry.networks, PATHS, member)
@@ -166,7 +166,7 @@ def _route_times(registry: MarketRegistry, member: GroupMember | None, state: Re
 
 
 def open_metrics_port(app: ServiceApp, listener: socket.socket) -> MetricsPort:
-    """Return what serves the metrics of an application at a listening socket of their own."""
+    """Return the application and the listening socket of a separate metrics port."""
     return MetricsPort(listener, MetricsApp(app.metrics), app.metrics.record_refusal)
 
 
@@ -238,7 +238,7 @@ async def _lifespan(
         opening.cancel()
         for task in watching:
             task.cancel()
-        if freezes:  # what the process around the service has frozen stays so
+        if freezes:  # objects frozen by the surrounding process stay frozen
             gc.unfreeze()
         monitor.close()
         service.events.close()
@@ -262,7 +262,7 @@ async def _open_markets(service: ServiceContext) -> None:
 
 
 async def _replace_stuck_searches(service: ServiceContext, log: AccessLog | None, member: GroupMember | None) -> None:
-    """Look for a stuck search again and again. A worker of a group with several of them ends, and is replaced."""
+    """Check for a stuck search periodically. A worker in a group of several ends, and is replaced."""
     worker = service.worker
     while True:
         await asyncio.sleep(STUCK_CHECK_S)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 OK = 200
 MAX_READ_BYTES = 4_096
-"""The longest query and body that are read on the event loop: an order, or a route of some pools, in about 0.1 ms."""
+"""The longest query and body read on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
 NO_PATH = status_error(404, "no such path")
 NO_NETWORK = status_error(404, "no such network on this service")
 
@@ -109,7 +109,8 @@ class EndpointHandler:
         return await send_body(send, OK, endpoint.content_type.encode(), content, headers)
 
     def _read(self, endpoint: Endpoint, request: EndpointRequest) -> EndpointWork:
-        """Read a request here, so that a bad one costs no more than this; a long one on the worker thread."""
+        """Read a request here, so that an invalid one costs no more than this; a long one is read on the worker
+        thread."""
         assert endpoint.handler is not None
         read = partial(endpoint.handler, self._service.registry, request)
         if len(request.query) + len(request.body) <= MAX_READ_BYTES or endpoint.content_type == EVENT_STREAM:
@@ -119,7 +120,7 @@ class EndpointHandler:
     async def _run(
         self, endpoint: Endpoint, request: EndpointRequest, work: EndpointWork, scope: Scope, receive: Receive
     ) -> tuple[bytes, EndpointResponse]:
-        """Do the work for a request on the worker thread, until the client disconnects."""
+        """Do a request's work on the worker thread, until the client disconnects."""
         worker, metrics, network = self._service.worker, self._service.metrics, request.network.name
         loop, context = asyncio.get_running_loop(), get_context(scope)
         try:
@@ -142,7 +143,7 @@ class EndpointHandler:
     def _handle(
         self, endpoint: Endpoint, network: str, work: EndpointWork, is_cancelled: IsCancelled
     ) -> tuple[bytes, EndpointResponse]:
-        """Return the encoded document and the response, and record the time that they took."""
+        """Return the encoded document and the response, and record the time taken."""
         started_s = perf_counter()
         try:
             response = work.run(is_cancelled)
@@ -214,12 +215,12 @@ class QuoteFormHandler:
 
 
 async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:
-    """Respond to a path that no endpoint matches."""
+    """Respond to a path that does not match any endpoint."""
     await send_json(scope, send, NO_PATH)
 
 
 def _check_method(scope: Scope, path: str, network: Network | None, methods: Collection[str]) -> JsonResponse | None:
-    """Record the matched path; return an error if the path does not take the method on this network."""
+    """Record the matched path; return an error if the path does not accept the method on this network."""
     if not methods:
         return NO_PATH
     context = get_context(scope)

@@ -1,7 +1,7 @@
 """Check on a node whether the sender can pay, before a response is sent.
 
 Checks run concurrently with orders and in bounded time. A response is sent without the check if the node does not
-answer in time or too many checks wait.
+respond in time or if too many checks are waiting.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from swapcli.state.rpc.node import StateOverrideNode
 
 TIMEOUT_S = 2.0
 MAX_WAITING = 8
-"""Checks of one network that may wait; further responses are sent unchecked."""
+"""Maximum number of waiting checks per network; further responses are sent unchecked."""
 
 
 class BalanceChecker:
-    """Runs checks in one thread a network. `nodes`, by network, are used by these threads only."""
+    """Runs checks in one thread per network. Only these threads use `nodes`, which are by network."""
 
     def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
         self._nodes = nodes
         self._workers = {name: Worker(MAX_WAITING) for name in nodes}
 
     async def run(self, network_name: str, check: NodeCheck) -> object:
-        """Run a check, raise its error, and return what it returns. None on a network without a node, or if the node
-        does not respond in time."""
+        """Run a check, and return its result or raise its error. None on a network without a node, or if the node does
+        not respond in time."""
         if network_name not in self._nodes:
             return None
         with suppress(UpstreamError, Overloaded, TimeoutError):

@@ -1,4 +1,4 @@
-"""The lines that a terminal shows when the service is ready: where it is, and which prices it serves."""
+"""The lines that a terminal shows when the service is ready: its URL, and which prices it serves."""
 
 from __future__ import annotations
 

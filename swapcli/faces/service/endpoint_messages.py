@@ -1,4 +1,4 @@
-"""The types that endpoints of a network take and return: a request, its work, a response, and its check on a node."""
+"""The types that a network's endpoints take and return: a request, its work, a response, and the check on a node."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ MAX_QUERY_FIELDS = 1_000
 _JSON = "application/json"
 
 NodeCheck = Callable[[StateOverrideNode], object]
-"""Check a response on a node before it is sent. Raises the `SwapcliError` to answer with."""
+"""Checks a response on a node before it is sent. Raises the `SwapcliError` to send instead."""
 
 
 class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
-    `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
-    segment of the path. `api_key` is the valid API key of the request, None if it has none. `built` collects the routes
-    and states that the payloads of the response were built from. With `searches_afresh`, the quote depends only on the
-    order and the state.
+    `use` is how its response uses prices. `query` and `body` are raw bytes. `path_tail` is the last segment of the
+    path. `api_key` is the request's valid API key, None if it has none. `built` collects the routes and states behind
+    the response's payloads. With `searches_afresh`, the quote depends only on the order and the state.
     """
 
     network: Network
@@ -47,7 +46,7 @@ class EndpointRequest(NamedTuple):
     searches_afresh: bool = False
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
-        """Record what a payload was built from, which is confirmed before the response is sent; return the payload."""
+        """Record the data behind a payload, which is confirmed before the response is sent; return the payload."""
         self.built.append(built)
         return built.payload
 
@@ -67,7 +66,7 @@ class EndpointRequest(NamedTuple):
             ) from None
 
     def json_body(self) -> object:
-        """Parse the body as JSON. Raises `InvalidInput`, including for another content type."""
+        """Parse the body as JSON. Raises `InvalidInput`, also for another content type."""
         media_type, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
         if media_type != _JSON or any(charset != "utf-8" for charset in charsets):
@@ -77,8 +76,8 @@ class EndpointRequest(NamedTuple):
 
 class EndpointResponse(NamedTuple):
     """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent. `amend`
-    returns the document with what a node adds to it, and `add_witnesses` the document with the number of nodes that
-    agree on its state, if the request is for details.
+    returns the document with a node's additions, and `add_witnesses` the document with the number of nodes that agree
+    on its state, if the request asks for details.
 
     The document of an endpoint with a different content type than JSON is its text.
     """
@@ -91,9 +90,9 @@ class EndpointResponse(NamedTuple):
 
 
 class EndpointWork(NamedTuple):
-    """The work for a request that was read. `run` does it on the worker thread, and raises `SwapcliError`.
+    """The work for a parsed request. `run` does it on the worker thread, and raises `SwapcliError`.
 
-    `order` is that of the request, if it has one.
+    `order` is the request's order, if it has one.
     """
 
     run: Callable[[IsCancelled], EndpointResponse]

@@ -1,6 +1,6 @@
 """The handlers of the endpoint table: each reads a request on the event loop, and returns its work for the thread.
 
-So a request that cannot be read is rejected at once: it waits for no order, and no order waits for it.
+So an invalid request is rejected immediately: it does not wait for orders, and no order waits for it.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
 
 _SERVED: Final = {each.field: each.served for each in SENT}
-"""The values of quote parameters that a request leaves out; the settings have values for the command line."""
+"""Default values of quote parameters missing in a request; the settings have those of the command line."""
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-"""A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
-could still run no script. The picture has its style inside."""
+"""The policy for a picture opened as a page. It contains names that anyone can give a token; they are escaped, and if
+one were not, it still could not run a script. The picture contains its style."""
 
 
 class _CheckedOrder(NamedTuple):
-    """An order that the network's router and the API key of its request allow, and what was found for it."""
+    """An order that the network's router and the request's API key allow, with the data found for it."""
 
     order: OrderRequest
     api_version: ApiVersion
@@ -134,7 +134,7 @@ def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: In
 
 
 def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
-    """Handle POST /{network}/calldata: of an order, or of a posted route."""
+    """Handle POST /{network}/calldata, for an order or a posted route."""
     body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry, request.network))
     if not isinstance(body, OrderRequest):
         return _build_route(registry, request, _check_route(body, request), partial(_render_posted_calldata, request))
@@ -153,7 +153,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointW
 def _judged_response(
     registry: MarketRegistry, built: BuiltResponse, document: Any, headers: Headers, *, details: bool
 ) -> EndpointResponse:
-    """Return the response to a posted body, on request with the verdict of a node, if there is one for the network."""
+    """Return the response to a posted body; on request with a node's verdict, if there is one for the network."""
     if not details:
         return EndpointResponse(document, headers)
     amend = amend_with_verdict(registry, built, lambda verdict: {**document, "verdict": verdict})
@@ -161,7 +161,7 @@ def _judged_response(
 
 
 def _render_posted_calldata(request: EndpointRequest, payload: UnsignedTransaction) -> object:
-    """Render V1 calldata of a posted route: as V1 execute, but always with the two tokens; felts only on Starknet.
+    """Render V1 calldata for a posted route: like V1 execute, but always with the two tokens; only felts on Starknet.
 
     Clients of this variant encode the call themselves.
     """
@@ -188,7 +188,7 @@ def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointW
 
 
 def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
-    """Render a payload that the interface does not describe, with the approvals that it needs."""
+    """Render a payload outside the API, with the required approvals."""
     transactions = router_dialect(request.network).build_transactions(payload)
     return render_dialect_calldata(payload, transactions, request.network)
 
@@ -306,7 +306,7 @@ def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointWo
 
 
 def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, InterfaceToken]:
-    """Return the tokens of the network and of its market by address. The market's description takes precedence."""
+    """Return the tokens of the network and its market by address. The market's description takes precedence."""
     own = [request.network.native, *request.network.tokens]
     listed = {each.address: InterfaceToken(each, True) for each in own}
     if request.network not in registry.served_networks:
@@ -338,8 +338,8 @@ def _detailed_response(
     payload: UnsignedTransaction,
     document: Mapping[str, Any],
 ) -> EndpointResponse:
-    """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
-    a node on the swap, if there is one for the network."""
+    """Return the response with a transaction. On request, its `route` has the quote's figures, and a node's verdict on
+    the swap, if there is one for the network."""
     terms = _terms(registry, order)
     headers = quote_headers(terms, answer, payload=payload)
     details = _details(registry, terms, order, answer, payload)
@@ -360,7 +360,7 @@ def _built_response(registry: MarketRegistry, answer: LocalQuote, payload: Unsig
 
 
 def _with_witnesses(document: Any, witnesses: int) -> object:
-    """Return a document with the number of nodes that agree on its state; a list of felts has no place for it."""
+    """Return a document with the number of nodes that agree on its state; a list of felts has no room for it."""
     return {**document, "witnesses": witnesses} if isinstance(document, Mapping) else document
 
 
@@ -375,7 +375,7 @@ def _details(
     answer: LocalQuote,
     payload: UnsignedTransaction | None = None,
 ) -> Mapping[str, Any]:
-    """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing.
+    """Return the figures of a quote, and of its payload if there is one, if the order requests them; otherwise empty.
 
     An order that requests a proof gets both.
     """
@@ -388,7 +388,7 @@ def _details(
 
 
 def _advice(answer: LocalQuote, registry: MarketRegistry) -> Mapping[str, Any]:
-    """Return the advised slippage in its field; nothing on state that is not real, and for wrapping."""
+    """Return the advised slippage in its field; empty on state that is not real, and for wrapping."""
     if not answer.state_source.is_live:
         return {}
     from swapcli.quoting.prepared_payload import render_advice
@@ -399,7 +399,7 @@ def _advice(answer: LocalQuote, registry: MarketRegistry) -> Mapping[str, Any]:
 
 
 def _proof(answer: LocalQuote) -> Mapping[str, Any]:
-    """Return the proof of a quote in its field, if the order requested one; else nothing."""
+    """Return a quote's proof in its field, if the order requested one; otherwise empty."""
     if answer.quote.witness is None:
         return {}
     from swapcli.quoting.proof import prove
@@ -408,7 +408,7 @@ def _proof(answer: LocalQuote) -> Mapping[str, Any]:
 
 
 def _without_proof(checked: _CheckedOrder) -> _CheckedOrder:
-    """Return an order for a response that has no place for a proof."""
+    """Return an order for a response that has no room for a proof."""
     order = checked.order
     values = tuple(each for each in order.values if each[0] != "proof")
     return checked._replace(order=order._replace(values=values))
@@ -439,7 +439,7 @@ def _quote_and_build(
 
 
 def _terms(registry: MarketRegistry, requested: OrderRequest | SwapTerms) -> SwapTerms:
-    """Return the slippage and the recipient of a request with the limits above which its headers warn."""
+    """Return a request's slippage and recipient, with the limits above which its headers warn."""
     return registry.rules.terms._replace(slippage_ppm=requested.slippage_ppm, recipient=requested.recipient)
 
 
@@ -454,7 +454,7 @@ def _now_s(registry: MarketRegistry, network: Network) -> int:
 
 
 def _read_order(order_parameters: OrderParameters, request: EndpointRequest, *, is_payload: bool) -> _CheckedOrder:
-    """Read the order of a query."""
+    """Read the order in a query."""
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     return _check_order(order, order_parameters.api_version, request, is_payload=is_payload)
 
@@ -473,13 +473,13 @@ def _check_order(
 
 
 def _read_route(registry: MarketRegistry, request: EndpointRequest, accepted: BodyParameters) -> PostedRoute:
-    """Read the posted route of a body."""
+    """Read the posted route in a body."""
     now_s = _now_s(registry, request.network)
     return _check_route(requests.parse_execute_body(request.json_body(), request.network, accepted, now_s), request)
 
 
 def _check_route(posted: PostedRoute, request: EndpointRequest) -> PostedRoute:
-    """Return a posted route with its integrator, who needs a key here, too."""
+    """Return a posted route with its integrator, for which an API key is required here, too."""
     _check_dialect(request.network, posted.dialect, is_payload=True)
     named = posted.result.integrator
     integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
@@ -489,7 +489,7 @@ def _check_route(posted: PostedRoute, request: EndpointRequest) -> PostedRoute:
 def _quote_requests(
     registry: MarketRegistry, request: EndpointRequest, orders: Sequence[_CheckedOrder]
 ) -> tuple[InMemorySource, list[QuoteRequest]]:
-    """Return the requests for quotes on orders, and the source that has their tokens."""
+    """Return the quote requests for orders, and the source that has their tokens."""
     sold_and_bought = [token for each in orders for token in (each.order.token_in, each.order.token_out)]
     source = _source(registry, request, [request.network.to_wrapped(token) for token in sold_and_bought])
     if request.searches_afresh:
@@ -520,7 +520,8 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
 
 
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
-    """Return the integrator who earns on an order or a posted route, whose address was checked; None without one.
+    """Return the integrator that earns a fee on an order or a posted route, with a checked address; None if there is
+    none.
 
     Raises `Unauthorized` without an API key, `InvalidRoute` if the router cannot pay an integrator, `InvalidInput`.
     """
@@ -561,9 +562,9 @@ def _build_route(
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:
-    """Raise `InvalidOption` if the client expects another dialect than that of the network's router.
+    """Raise `InvalidOption` if the client expects a dialect other than that of the network's router.
 
-    By default, clients expect payloads that the interface describes. Routes have the same form for all routers.
+    By default, clients expect payloads of the published API. Routes have the same format for all routers.
     """
     dialect = network.router_dialect
     if expected is None and is_payload and dialect not in INTERFACE_DIALECTS:

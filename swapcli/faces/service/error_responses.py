@@ -1,4 +1,4 @@
-"""The mapping from errors to HTTP responses: status, body format and the error name of the interface."""
+"""The mapping from errors to HTTP responses: status, body format and the API's error name."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ERROR_NAMES: Mapping[ErrorFormat, ErrorNames] = {
     ErrorFormat.CALLDATA_V2: _CALLDATA_NAMES,
     ErrorFormat.NETWORK_CALLDATA: _CALLDATA_NAMES,
 }
-"""The interface's names for errors, by format. Client errors without a name here are `Bad Request`."""
+"""The API's names for errors, by format. Client errors without a name here are `Bad Request`."""
 
 ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (Forbidden, 403),
@@ -85,7 +85,7 @@ _RECIPIENT_FIELDS: Final = ("signer", "destination")
 
 
 def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.STATUS) -> JsonResponse | None:
-    """Return the response for an error; None if it is a defect of the service and not the client's to fix."""
+    """Return the response for an error; None if it is a defect of the service that the client cannot fix."""
     if error_format is ErrorFormat.RESOURCE and isinstance(error, UnknownToken):
         return status_error(404, error.message)
     if isinstance(error, NoRoute | UnknownToken):
@@ -98,7 +98,7 @@ def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.
 
 
 def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
-    """Return a response of V2 with `meta`, added if it has none yet."""
+    """Return a V2 response with `meta`, which is added if it is missing."""
     document = response.document
     if isinstance(document, dict) and "meta" not in document:
         return response._replace(document={**document, "meta": render_meta(now_ms)})
@@ -114,7 +114,7 @@ def status_error(
 
 
 def method_error(methods: Collection[str]) -> JsonResponse:
-    """Return the error of a path that takes only these methods, besides HEAD where it takes GET."""
+    """Return the error of a path that only accepts these methods, and HEAD if it accepts GET."""
     allowed = {*methods, "HEAD"} if "GET" in methods else methods
     message = f"this path does not accept that method: use {' or '.join(sorted(methods))}"
     return status_error(405, message, (("Allow", ", ".join(sorted(allowed))),))
@@ -132,7 +132,7 @@ def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
 
 
 def _published_hint(error: SwapcliError) -> str | None:
-    """Return the hint of an error that a client can act on: a rejected value of its request, a route that is too old,
+    """Return the hint of an error on which a client can act: a rejected value in its request, a route that is too old,
     or a limit.
 
     Other hints are for the user of the command line.

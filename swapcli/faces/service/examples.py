@@ -31,7 +31,7 @@ _NAME_CALL = "0x06fdde03"
 
 
 class RequestExample(NamedTuple):
-    """Values for every parameter, routes by version of the interface, and the transaction of the first one."""
+    """Values for every parameter, routes by API version, and the transaction of the first route."""
 
     token_in: str
     token_out: str
@@ -56,7 +56,7 @@ class RequestExample(NamedTuple):
         return {each.name: values[each.name] for each in parameters if each.is_required}
 
     def body(self, endpoint: Endpoint) -> dict[str, object] | None:
-        """Return a body for the endpoint; None if it takes none."""
+        """Return a body for the endpoint; None if it does not accept one."""
         terms: dict[str, object] = {"slippage": _SLIPPAGE, "destination": self.recipient}
         if not endpoint.body:
             return None
@@ -73,7 +73,7 @@ class RequestExample(NamedTuple):
 
 
 def build_example(market: MarketState, now_ms: int) -> RequestExample | None:
-    """Return an example on a market, with routes of the time `now_ms` (Unix); None if no pool can be quoted.
+    """Return an example on a market, with routes made at `now_ms` (Unix); None if no pool can be quoted.
 
     Its paths have a single hop, so that a search of few pools finds them when it expires.
     """
@@ -96,7 +96,7 @@ def build_example(market: MarketState, now_ms: int) -> RequestExample | None:
 
 
 def _transaction(quote: Quote, result: RouteResult, market: MarketState) -> Mapping[str, object]:
-    """Return the fields of the swap; of a call of the token bought if the router is unknown."""
+    """Return the fields of the swap; if the router is unknown, of a call to the bought token."""
     network = market.network
     try:
         terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _RECIPIENT[network.kind])
@@ -110,7 +110,7 @@ def _transaction(quote: Quote, result: RouteResult, market: MarketState) -> Mapp
 
 
 def _quote(market: MarketState) -> Quote | None:
-    """Quote one native token for a stablecoin if a pool has both, else the first pair with any output."""
+    """Quote one native token for a stablecoin if a pool has both, otherwise the first pair with any output."""
     native, network = market.network.wrapped_native or market.network.native, market.network
     stablecoins = [address for address in network.stablecoins if address in market.tokens]
     for sold in sorted(market.tokens, key=lambda address: address != native.address):

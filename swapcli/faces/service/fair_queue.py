@@ -1,11 +1,11 @@
-"""A bounded queue that serves its clients in turn, and the items of each client by their expected cost.
+"""A bounded queue that serves its clients in turn, and each client's items by their expected cost.
 
-A client may have all places that others leave free. If the queue is full, a client with fewer items evicts the newest
-item of the client with the most. So neither one client nor several together can lock out the others.
+A client may use all places that others leave free. If the queue is full, a client with fewer items evicts the newest
+item of the client with the most. So clients can neither alone nor together lock out others.
 
-An item goes behind those of its client that cost less, but only behind those that come within `PATIENCE` times its own
-cost, so that none waits forever. Times are in seconds, of a clock that the caller passes in. Calls look through all
-items: with a thousand of them that takes 0.05 to 0.3 ms for one client, and up to 2 ms for a thousand clients.
+An item goes behind its client's cheaper items, but only behind those that arrive within `PATIENCE` times its own cost,
+so that none waits forever. Times are in seconds, from a clock that the caller passes in. Calls look through all items:
+with a thousand of them this takes 0.05 to 0.3 ms for one client, and up to 2 ms for a thousand clients.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from swapcli.core.records import NamedTuple
 T = TypeVar("T", bound=Hashable)
 
 PATIENCE = 3.0
-"""How many times its own cost an item lets cheaper ones of its client go first: then it takes at most about four times
-as long as alone."""
+"""The multiple of its own cost for which an item lets its client's cheaper items go first: it then takes at most about
+four times as long as alone."""
 MAX_PATIENCE_S = 1.0
-"""Maximum time in which an item lets cheaper ones go first."""
+"""Maximum time for which an item lets cheaper ones go first."""
 
 
 class QueueFull(Exception):
@@ -31,22 +31,22 @@ class QueueFull(Exception):
 
 
 class _Place(NamedTuple):
-    """What an item costs, and since when it waits."""
+    """The cost of an item, and the time since which it has been waiting."""
 
     cost_s: float
     queued_s: float
 
     @property
     def overdue_s(self) -> float:
-        """The time from which no other item may go first."""
+        """The time after which no other item may go first."""
         return self.queued_s + min(PATIENCE * self.cost_s, MAX_PATIENCE_S)
 
 
 class FairQueue(Generic[T]):
-    """Items by client, at most `max_items` in all. Not thread-safe.
+    """Items by client, at most `max_items` in total. Not thread-safe.
 
-    Items of the client None belong to the service itself: they take turns as one client, and count as nothing in the
-    times that others wait.
+    Items of the client None belong to the service itself: they take turns as one client, and do not count in the
+    waiting times of others.
     """
 
     def __init__(self, max_items: int) -> None:
@@ -64,11 +64,11 @@ class FairQueue(Generic[T]):
 
     @property
     def total_s(self) -> float:
-        """The cost of all items of clients."""
+        """The total cost of all clients' items."""
         return sum([each.cost_s for client, lane in self._lanes.items() if client for each in lane.values()])
 
     def push(self, client: str | None, item: T, cost_s: float, now_s: float) -> T | None:
-        """Add an item. Return the item of another client that it evicted, if any. Raises `QueueFull`."""
+        """Add an item. If that evicts another client's item, return the evicted item. Raises `QueueFull`."""
         evicted = None
         if len(self) >= self._max_items:
             longest = max(self._lanes, key=lambda each: len(self._lanes[each]))
@@ -82,15 +82,15 @@ class FairQueue(Generic[T]):
         return evicted
 
     def pop(self, now_s: float) -> T | None:
-        """Remove and return the next item of the client whose turn it is, the oldest if it is overdue, otherwise the
-        cheapest; None if there is none."""
+        """Remove and return the next item of the client whose turn it is: the oldest if it is overdue, otherwise the
+        cheapest; None if there are no items."""
         for client, lane in self._lanes.items():
             oldest, place = next(iter(lane.items()))
             return self._take(client, oldest if place.overdue_s <= now_s else min(lane, key=lambda each: lane[each][0]))
         return None
 
     def pop_cheaper(self, cost_s: float, is_eligible: Callable[[T], bool] = lambda _: True) -> T | None:
-        """Remove and return the cheapest eligible item below `cost_s` of the first client in turn that has one.
+        """Remove and return the cheapest eligible item below `cost_s`, from the first client in turn that has one.
 
         Other clients keep their turn.
         """
@@ -101,7 +101,7 @@ class FairQueue(Generic[T]):
         return None
 
     def set_costs(self, costs_s: Mapping[T, float]) -> None:
-        """Change the costs of the items that are here; they keep their ages."""
+        """Change the costs of the queued items; they keep their ages."""
         for lane in self._lanes.values():
             for item in lane.keys() & costs_s.keys():
                 lane[item] = lane[item]._replace(cost_s=costs_s[item])
@@ -120,21 +120,22 @@ class FairQueue(Generic[T]):
         return True
 
     def wait_s(self, client: str, cost_s: float, now_s: float) -> float:
-        """Return how long another item of the client would wait if each takes its cost and no other one comes."""
+        """Return how long another item of the client would wait if each item takes its cost and no other item
+        arrives."""
         own = list(self._lanes.get(client, {}).values())
         ahead = [each.cost_s for each in own if each.cost_s <= cost_s]
         until_s = now_s + sum(ahead) + self._others_s(client, len(ahead), inf)
-        # Dearer ones are ahead, too, if they have let others go first for long enough by then.
+        # More expensive items are also ahead if they will have let others go first for long enough by then.
         ahead += [each.cost_s for each in own if each.cost_s > cost_s and each.overdue_s <= until_s]
         return sum(ahead) + self._others_s(client, len(ahead), inf)
 
     def cheaper_s(self, client: str, cost_s: float) -> float:
-        """Return the cost of the items below `cost_s` that would be taken before another one of the client."""
+        """Return the total cost of items below `cost_s` that would be taken before another item of the client."""
         ahead = [each.cost_s for each in self._lanes.get(client, {}).values() if each.cost_s <= cost_s]
         return sum(ahead) + self._others_s(client, len(ahead), cost_s)
 
     def remove_older(self, queued_s: float) -> list[T]:
-        """Remove and return the items of clients that have waited since `queued_s` or longer."""
+        """Remove and return the clients' items that have been waiting since `queued_s` or longer."""
         lanes = [(client, lane) for client, lane in self._lanes.items() if client is not None]
         old = [(client, item) for client, lane in lanes for item, place in lane.items() if place.queued_s <= queued_s]
         for client, item in old:
@@ -149,7 +150,7 @@ class FairQueue(Generic[T]):
         return item
 
     def _others_s(self, client: str, turns: int, below_s: float) -> float:
-        """Return the cost of the items below `below_s` that other clients have in as many turns, and one more."""
+        """Return the total cost of other clients' items below `below_s` in this many turns, plus one."""
         lanes = [lane.values() for other, lane in self._lanes.items() if other not in (None, client)]
         first = (sorted([each.cost_s for each in lane])[: turns + 1] for lane in lanes)
         return sum(cost_s for costs in first for cost_s in costs if cost_s < below_s)

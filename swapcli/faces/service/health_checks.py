@@ -1,6 +1,6 @@
 """Health checks that do not wait behind orders: the result of a sample order on each network is cached.
 
-A cached result is returned while it is at most `CACHE_MAX_AGE_S` old. An older one is replaced first, ahead of all
+A cached result is returned while it is at most `CACHE_MAX_AGE_S` old. An older one is first replaced, ahead of all
 orders. If the new check takes too long, the network is reported as unhealthy.
 """
 
@@ -26,13 +26,13 @@ from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.head_source import FollowMode
 
 CACHE_FRESH_S = 2.0
-"""Up to this age a cached result is returned as it is; an older one is returned while a new check runs."""
+"""Up to this age a cached result is returned unchanged; an older one is returned while a new check runs."""
 CACHE_MAX_AGE_S = 10.0
 TIMEOUT_S = 2.0
 
 
 class HealthCheckResult(NamedTuple):
-    """The result of checking a network, and its time in seconds of the registry's monotonic clock."""
+    """The result of checking a network, and its time in seconds on the registry's monotonic clock."""
 
     status: int
     message: str
@@ -40,8 +40,8 @@ class HealthCheckResult(NamedTuple):
 
 
 class HealthMonitor:
-    """The last result of each network. `modes` returns how new blocks of followed networks are found; `member` is the
-    place of this process among several."""
+    """The last result for each network. `modes` returns how new blocks of followed networks are found; `member` is this
+    process's place among several."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class HealthMonitor:
     async def check(self, network: Network, api_version: ApiVersion) -> JsonResponse:
         """Return the response of a health check. Its HTTP status equals the status in the body.
 
-        The body is that of the interface, so a header describes the state.
+        The body is that of the published API, so a header describes the state.
         """
         status, message = await self._status(network.name)
         source = self._registry.sources.get(network.name)
@@ -85,7 +85,8 @@ class HealthMonitor:
         return result.status, result.message + block + describe_workers(self._member)
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
-        """Return a result of at most `CACHE_MAX_AGE_S`. One older than `CACHE_FRESH_S` is renewed in the background."""
+        """Return a result at most `CACHE_MAX_AGE_S` old. One older than `CACHE_FRESH_S` is renewed in the
+        background."""
         cached = self._results.get(name)
         age_s = self._registry.clock.monotonic_s() - cached.checked_at_s if cached else CACHE_MAX_AGE_S + 1
         if cached and age_s <= CACHE_FRESH_S:
@@ -100,7 +101,7 @@ class HealthMonitor:
         return task.result()
 
     def _start_probe(self, name: str) -> asyncio.Task[HealthCheckResult]:
-        """Return the running check of a network, started if there is none."""
+        """Return a network's running check, which is started if there is none."""
         task = self._probes.get(name)
         if task is None:
             task = self._probes[name] = asyncio.get_running_loop().create_task(self._probe(name))
@@ -108,7 +109,7 @@ class HealthMonitor:
         return task
 
     def _finish_probe(self, name: str, task: asyncio.Task[HealthCheckResult]) -> None:
-        """Retrieve the error of a check that no request waits for; the next request runs the check again."""
+        """Retrieve the error of a check for which no request waits; the next request runs the check again."""
         del self._probes[name]
         if not task.cancelled():
             task.exception()
@@ -125,7 +126,7 @@ class HealthMonitor:
 
 
 def _describe_block(state_source: StateSource, mode: FollowMode | None) -> str:
-    """Describe the block of state that was read from a node, and how it is followed; return "" for other state."""
+    """Describe the block of state read from a node, and how it is followed; empty for other state."""
     if state_source.provenance is not Provenance.SYNCED or state_source.age_s is None:
         return ""
     followed = f", followed by {mode}" if mode else ""

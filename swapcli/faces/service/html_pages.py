@@ -21,7 +21,7 @@ CONTENT_TYPE = "text/html; charset=utf-8"
 
 _FOLDER = Path(__file__).with_name("html")
 _COMMENT = re.compile(r"^ */\*.*?\*/\n", re.DOTALL | re.MULTILINE)
-"""A comment on lines of its own, which no browser needs."""
+"""A comment on separate lines, which browsers do not need."""
 _FURTHER_SCRIPTS = {"quote": ("wallet",)}
 
 
@@ -29,7 +29,7 @@ _FURTHER_SCRIPTS = {"quote": ("wallet",)}
 def quote_page(
     max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM, max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM
 ) -> StaticPage:
-    """Return the form for quotes, which asks for consent to a slippage or a price impact above these."""
+    """Return the form for quotes, which asks for consent above this slippage or price impact."""
     page = _build("quote")
     body = page.body
     for field, limit_ppm in (("data-max-slippage", max_slippage_ppm), ("data-max-impact", max_impact_ppm)):

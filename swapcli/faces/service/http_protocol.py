@@ -41,17 +41,18 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 32 * 2**10
 MAX_HEADER_LINES = 100
 LINGER_S = 1.0
-"""How long a rejected client may continue to send, so that it can read the response; closing at once resets it."""
+"""How long a rejected client may continue to send, so that it can read the response; closing at once would reset it."""
 EVICTED_PART = 64
-"""One in this number of connections is evicted at once, so that one search for them makes room for several new ones:
-it takes a millisecond for a thousand connections."""
+"""One in this many connections is evicted at once, so that one search for them makes room for several new ones: the
+search takes a millisecond for a thousand connections."""
 MAX_LINGERING = 64
 """Connections beyond the limit that get an error response; further ones are reset."""
 STREAM_UNREAD_S = 20.0
-"""Time after which the system drops the client of a stream that acknowledges nothing, or whose buffers stay full."""
+"""Time after which the system drops a stream's client that acknowledges nothing, or whose buffers stay full."""
 _STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
 _STREAM_BUFFER_BYTES = 16 * 2**10
-"""Unread bytes of a stream, in the system's memory and in ours: some ten quotes. The defaults are some megabytes."""
+"""Unread bytes of a stream, in the system's memory and in ours: about ten quotes. The defaults are several
+megabytes."""
 _SLICE_BYTES = 4_096
 _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
@@ -75,7 +76,7 @@ class _ParsingStopped(Exception):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection. `no_room` is the refusal that is counted when all connections are busy."""
+    """One connection. `no_room` is the refusal counted when all connections are busy."""
 
     max_connections: int
     on_refusal: OnRefusal = staticmethod(ignore_refusal)
@@ -87,7 +88,7 @@ class HttpProtocol(HttpToolsProtocol):
         """Received bytes of later requests, which are parsed after the response to the current one."""
         self._head_bytes = 0
         self._header_lines = 0
-        self._silent_bytes = 0  # parsed without a callback, of an incomplete line
+        self._silent_bytes = 0  # parsed bytes of an incomplete line, without a callback
         self._is_reading_head = False
         self._is_reading_body = False
         self._rejection: JsonResponse | None = None
@@ -95,7 +96,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
         self.waiting_since_s = 0.0
         self._unsent, self._unread_since_s = 0, 0.0
-        """Response bytes that wait for the client to read, and the time since which it has read none."""
+        """Response bytes waiting for the client to read, and the time since which it has read none."""
         self._is_stream = False
         self.is_dropped = False
 
@@ -106,7 +107,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @property
     def is_evictable(self) -> bool:
-        """Whether the connection waits for its client: idle, or before the end of a head or a body."""
+        """Whether the connection is waiting for its client: idle, or before the end of a head or a body."""
         return (self.is_idle or self._is_awaiting_body) and not self._ignores_input
 
     @property
@@ -114,7 +115,7 @@ class HttpProtocol(HttpToolsProtocol):
         cycle = self.cycle
         return (
             cycle is not None
-            and cycle is self._running  # else the connection still answers the request before
+            and cycle is self._running  # otherwise it is still responding to the previous request
             and cycle.more_body
             and not (cycle.response_started or cycle.disconnected)
         )
@@ -146,7 +147,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._linger()
 
     def _evict(self) -> None:
-        """Close the connection, for a new one. A client that was sending a head or a body is told why."""
+        """Close the connection, to make room for a new one. A client that was sending a head or a body is told why."""
         if self._is_awaiting_body:
             self.on_refusal(RefusalReason.BODY_EVICTED)
             set_evicted(cast("Scope", self.scope))
@@ -161,7 +162,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        # The system reports a client that acknowledged nothing in time.
+        # The system reports clients that acknowledged nothing in time.
         self.is_dropped = self.is_dropped or (isinstance(exc, OSError) and exc.errno == errno.ETIMEDOUT)
         super().connection_lost(exc)
 
@@ -187,10 +188,11 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.expected_content_length = 0
 
     def check_times(self, timeout_s: float) -> None:
-        """Close the connection if its client has read nothing of a response, or not completed a head, for `timeout_s`.
+        """Close the connection if its client has not read anything of a response, or not completed a head, for
+        `timeout_s`.
 
-        Uvicorn does neither: its timer, that of idle connections, begins with a response and ends with the first byte.
-        Call this periodically. A client that has begun a head is told why.
+        Uvicorn does neither: its only timer, for idle connections, starts with a response and stops with the first
+        byte. Call this periodically. A client that has begun a head is told why.
         """
         now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent or unsent < self._unsent:
@@ -215,7 +217,8 @@ class HttpProtocol(HttpToolsProtocol):
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. After a rejection, drop them: the client may send on while it reads the response."""
+        """Parse received bytes. After a rejection, drop them: the client may keep sending while it reads the
+        response."""
         if self._ignores_input:
             return
         if self.timeout_keep_alive_task is not None:
@@ -225,7 +228,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._parse()
 
     def _parse(self) -> None:
-        """Parse the received bytes until a request has to wait for the one before it."""
+        """Parse the received bytes until a request has to wait for the previous one."""
         received, self._unparsed = self._unparsed, b""
         offset = 0
         while offset < len(received) and not self.pipeline and not self._ignores_input:
@@ -267,7 +270,8 @@ class HttpProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Reject a request without one valid Host header, which only HTTP/1.0 may omit; otherwise begin the body."""
+        """Reject a request without exactly one valid Host header, which only HTTP/1.0 may omit; otherwise begin the
+        body."""
         hosts = [value for name, value in self.headers if name == b"host"]
         is_host_missing = not hosts and self.parser.get_http_version() != "1.0"
         if is_host_missing or len(hosts) > 1:
@@ -294,14 +298,14 @@ class HttpProtocol(HttpToolsProtocol):
             self._end_parsing(_TOO_LARGE)
 
     def _end_parsing(self, reply: JsonResponse) -> NoReturn:
-        """Raise, so that the parser stops with an error and `_feed` rejects the request with `reply`."""
+        """Raise an error, so that the parser stops and `_feed` rejects the request with `reply`."""
         self._rejection = reply
         raise _ParsingStopped
 
-    # --- answers
+    # --- responses
 
     def _reject(self, reply: JsonResponse, refusal: RefusalReason) -> None:
-        """Have the application answer the current request with `reply`, and ignore all further input."""
+        """Let the application respond to the current request with `reply`, and ignore all further input."""
         self.on_refusal(refusal)
         self._is_reading_head, self._ignores_input = False, True
         newest = self.cycle
@@ -313,7 +317,7 @@ class HttpProtocol(HttpToolsProtocol):
             return
         super().on_message_begin()
         self.url = b"/"
-        super().on_headers_complete()  # begins the response, or has it wait for the one before it
+        super().on_headers_complete()  # begins the response, or lets it wait for the previous one
         self.scope["method"] = "OTHER"
         set_rejection(cast("Scope", self.scope), reply, refusal)
         transport = self.transport
@@ -326,12 +330,11 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Start the next request: one that waits in the pipeline, otherwise one of the bytes that are not parsed
-        yet."""
+        """Start the next request: one that waits in the pipeline, otherwise one from the bytes not yet parsed."""
         self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
             # This was the rejection, after which `_linger` closes the connection. Uvicorn's method would also wait for
-            # the next request, with its keep-alive timeout; so only its count is kept.
+            # the next request, with its keep-alive timeout; so only its counting is kept.
             self.server_state.total_requests += 1
             return
         super().on_response_complete()
@@ -340,7 +343,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._parse()
 
     def _linger(self) -> None:
-        """Close the sending side, and the connection once the client closes its own or `LINGER_S` has passed."""
+        """Close the sending side, and the whole connection once the client closes its own or `LINGER_S` has passed."""
         if not self.transport.is_closing():
             self.flow.resume_reading()
             self.transport.write_eof()
@@ -352,14 +355,15 @@ def protocol_with(
 ) -> type[HttpProtocol]:
     """Return the protocol class of a service with this maximum number of connections.
 
-    `on_refusal` counts refusals, that of a connection beyond the maximum as `no_room`.
+    `on_refusal` counts refusals; a connection beyond the maximum counts as `no_room`.
     """
     attributes = {"max_connections": max_connections, "on_refusal": staticmethod(on_refusal), "no_room": no_room}
     return type("BoundedHttpProtocol", (HttpProtocol,), attributes)
 
 
 def _longest_waiting(connections: Iterable[HttpProtocol], count: int) -> list[HttpProtocol]:
-    """Return up to `count` connections that have waited longest for their client, of the address with the most."""
+    """Return up to `count` connections that have waited longest for their client, from the address with the most
+    connections."""
     by_address: dict[str, list[HttpProtocol]] = {}
     for each in connections:
         if each.is_evictable:

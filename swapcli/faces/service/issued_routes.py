@@ -16,7 +16,7 @@ MAX_ROUTES = 10_000
 
 
 class RouteTimes(Protocol):
-    """When routes were issued, in Unix milliseconds, by their digest. One thread uses it."""
+    """The times at which routes were issued, in Unix milliseconds, by digest. Only one thread uses it."""
 
     def set(self, digest: bytes, now_ms: int) -> None:
         """Record or renew the time of a route."""
@@ -28,7 +28,7 @@ class RouteTimes(Protocol):
 
 
 class ProcessRouteTimes:
-    """The times of the last `max_routes` routes of this process."""
+    """The times of this process's last `max_routes` routes."""
 
     def __init__(self, max_routes: int = MAX_ROUTES) -> None:
         self._max_routes = max_routes
@@ -50,7 +50,7 @@ class ProcessRouteTimes:
 
 
 class SharedRouteTimes:
-    """Times that several processes share."""
+    """Times shared by several processes."""
 
     def __init__(self) -> None:
         self._table = SharedTable()
@@ -81,7 +81,7 @@ class IssuedRoutes:
 
 
 def route_digest(network: str, result: RouteResult) -> bytes:
-    """Return a digest of the fields that determine what a route does, without prices, names, gas and time."""
+    """Return a digest of the fields that determine a route's effect, without prices, names, gas and time."""
     segments = [
         (segment.share, [list(map(_swap_identity, hop)) for hop in segment.hops]) for segment in result.segments
     ]

@@ -1,7 +1,7 @@
-"""Counters of API keys, in memory that the workers of a service share: requests by status, refusals by reason, and the
+"""Counters of API keys, in memory shared by a service's workers: requests by status, refusals by reason, and the
 processor time of searches.
 
-Each worker adds to its own cells, and its replacement continues in them. So nothing is counted twice, and nothing is
+Each worker adds to its own cells, and its replacement continues with them. So nothing is counted twice, and nothing is
 lost when a worker is killed.
 """
 
@@ -16,7 +16,7 @@ from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.shared_memory import SharedLock
 
 MAX_KEYS = 1_000
-"""Keys with their own counters; all others share the counters called `OTHER`."""
+"""Keys with separate counters; all others share the counters called `OTHER`."""
 OTHER = "other"
 
 _STATUSES: Final = (200, 204, 304, 400, 401, 403, 404, 405, 408, 413, 429, 431, 500, 503)
@@ -34,7 +34,7 @@ _SERIES: Final = (
     *((_REFUSALS, f',reason="{reason}"') for reason in _REFUSAL_CELLS),
     (_CPU_S, ""),
 )
-"""The metric and the last label of each cell of a key."""
+"""The metric and the last label of each of a key's cells."""
 _CELLS: Final = len(_SERIES)
 _CPU: Final = _CELLS - 1
 _ROWS: Final = MAX_KEYS + 1
@@ -42,7 +42,7 @@ _ID_BYTES: Final = 8
 
 
 class KeyCounters:
-    """The counters of all workers. In each worker, one thread counts requests, and one the processor time."""
+    """The counters of all workers. In each worker, one thread counts requests, and one counts processor time."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -50,17 +50,17 @@ class KeyCounters:
         self._ids = mmap.mmap(-1, _ROWS * _ID_BYTES)
         self._lock = SharedLock()
         self._rows: dict[str, int] = {}
-        """The rows that this process has found. Ids are written once, in the order of the rows; row 0 is `OTHER`."""
+        """The rows that this process has found. Ids are written once, in row order; row 0 is `OTHER`."""
 
     def count_request(self, worker: int, key_id: str, status: int | None, refusal: RefusalReason | None) -> None:
-        """Count a request; `status` is None if its client left."""
+        """Count a request; `status` is None if its client disconnected."""
         start = self._start(worker, key_id)
         self._cells[start + _STATUS_CELLS.get(status, _OTHER_STATUS)] += 1
         if refusal is not None:
             self._cells[start + _REFUSAL_CELLS[refusal]] += 1
 
     def add_cpu(self, worker: int, key_id: str, cpu_s: float) -> None:
-        """Add processor time of a search."""
+        """Add a search's processor time."""
         self._cells[self._start(worker, key_id) + _CPU] += cpu_s
 
     def render(self) -> bytes:
@@ -74,14 +74,14 @@ class KeyCounters:
         return ("\n".join([line for name, head in heads.items() for line in (head, *samples[name])]) + "\n").encode()
 
     def _start(self, worker: int, key_id: str) -> int:
-        """Return the first cell of a worker for a key."""
+        """Return a worker's first cell for a key."""
         row = self._rows.get(key_id)
         if row is None:
             row = self._rows[key_id] = self._find_row(key_id)
         return (worker * _ROWS + row) * _CELLS
 
     def _find_row(self, key_id: str) -> int:
-        """Return the row of a key, a free one if it is new; 0 if all are taken."""
+        """Return the row of a key, a free one if the key is new; 0 if all are taken."""
         with self._lock:
             ids = self._read_ids()
             if key_id in ids:
@@ -98,7 +98,7 @@ class KeyCounters:
         return [OTHER, *(ids[start : start + _ID_BYTES] for start in range(0, len(ids), _ID_BYTES))]
 
     def _sums(self) -> Iterator[tuple[str, list[float]]]:
-        """Yield the id of each row with counts, and the sums of its cells."""
+        """Yield the id of each row that has counts, and the sums of its cells."""
         ids = self._read_ids()
         starts = range(0, self._workers * _ROWS * _CELLS, _ROWS * _CELLS)
         sums, *others = [list(self._cells[start : start + len(ids) * _CELLS]) for start in starts]

@@ -1,4 +1,5 @@
-"""The file of API keys: their digests, integrators, plans, and times of creation and revocation. It contains no key.
+"""The file of API keys: their digests, integrators, plans, and times of creation and revocation, but not the keys
+themselves.
 
 A file with any error yields no keys at all, only the problem.
 """
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARACTERS = 64
 MAX_BYTES = 16 * 2**20
-"""The largest file that is read. It has room for fifty thousand keys; a device might never end."""
+"""The largest file to read. It has room for fifty thousand keys; a device might never end."""
 
 _FORMAT = "swap-keys/1"
 _FORMAT_WITH_PLANS = "swap-keys/2"
@@ -43,7 +44,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{8}")
 
 
 class ApiKey(NamedTuple):
-    """A key as it may be shown, without the key itself. `name` is the integrator's; times are Unix seconds."""
+    """A key's public data, without the key itself. `name` is the integrator's; times are in Unix seconds."""
 
     id: str
     name: str
@@ -57,7 +58,7 @@ class ApiKey(NamedTuple):
         return self.revoked_s is not None
 
     def is_expired(self, now_s: float) -> bool:
-        """Return whether the key's plan has ended at a Unix time."""
+        """Return whether the key's plan has expired at a Unix time."""
         return self.plan.expires_s is not None and now_s >= self.plan.expires_s
 
     @own_document
@@ -81,9 +82,9 @@ class CreatedKey(NamedTuple):
 
 
 class KeyList(NamedTuple):
-    """The keys of a file. `last_used_s` has the recorded Unix times of their last requests, by id.
+    """The keys in a file. `last_used_s` has the recorded Unix times of their last requests, by id.
 
-    `problem` says why these times are not known.
+    `problem` says why these times are unknown.
     """
 
     keys: tuple[ApiKey, ...]
@@ -111,8 +112,8 @@ class KeyRecord(NamedTuple):
 class KeyFileState(NamedTuple):
     """The content of one version of the file.
 
-    `problem` says why it cannot be used, and `warning` what is wrong with one that can. `is_untrusted` if others may
-    have written it.
+    `problem` says why it cannot be used; `warning` describes a lesser problem. It `is_untrusted` if others may have
+    written it.
     """
 
     version: tuple[int, ...] | None
@@ -123,25 +124,25 @@ class KeyFileState(NamedTuple):
 
 
 class KeyFileCopy(Protocol):
-    """The last good version of a file of keys, where several processes can find it."""
+    """The last good version of a key file, in a place where several processes can find it."""
 
     def write(self, path: str, content: bytes) -> None:
         """Replace the copy."""
         ...
 
     def read(self, path: str) -> bytes:
-        """Return the copy; b"" if there is none of the file at `path`."""
+        """Return the copy; empty if there is none of the file at `path`."""
         ...
 
 
 class KeyLookup:
-    """Looks up API keys; this one has none. `path` is that of their file."""
+    """Looks up API keys; this one has none. `path` is the path of their file."""
 
     path: Path | None = None
 
     @property
     def problem(self) -> str | None:
-        """The current problem of the file; None if it is valid."""
+        """The file's current problem; None if it is valid."""
         return None
 
     def find(self, key: str) -> ApiKey | None:
@@ -150,7 +151,7 @@ class KeyLookup:
         return None
 
     def share(self, copy: KeyFileCopy) -> None:
-        """Share the last good version of the file with other processes: a new one may not have seen it."""
+        """Share the last good version of the file with other processes, since a new process may not have seen it."""
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:
@@ -166,7 +167,7 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
 
 
 def read_key_file(path: Path, networks: Callable[[], Collection[str]]) -> KeyFileState:
-    """Read the file. A missing file has no keys. `networks` returns the names that plans may contain."""
+    """Read the file. A missing file has no keys. `networks` returns the names allowed in plans."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -211,7 +212,7 @@ def _parse_record(fields: FieldReader, networks: Callable[[], Collection[str]]) 
     if not (_HEX_ID.fullmatch(id_) and _HEX_DIGEST.fullmatch(digest) and name == name.strip() and is_valid_name(name)):
         raise ValueError("the id, name or digest is not valid")
     created_s = fields.read("created", parse_json_integer, 0, _MAX_TIME_S)
-    # Null says that the key is valid; the field may not be absent.
+    # Null means that the key is valid; the field must not be absent.
     is_revoked = fields.values.get("revoked", MISSING) is not None
     revoked_s = fields.read("revoked", parse_json_integer, 0, _MAX_TIME_S) if is_revoked else None
     plan = NO_PLAN
@@ -230,7 +231,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
-    """Write the file durably: readers see the old or the new one, even after a power failure."""
+    """Write the file durably: readers see the old or the new version, even after a power failure."""
     write_file(str(path), encode_key_file(records), mode=0o600, durable=True)
 
 
@@ -255,7 +256,7 @@ def _entry(key: ApiKey, digest: bytes) -> dict[str, object]:
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold a lock between processes on this machine. It is released when the process ends."""
+    """Hold a lock shared by processes on this machine. It is released when the process ends."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if sys.platform == "win32":

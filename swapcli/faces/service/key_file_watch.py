@@ -1,4 +1,4 @@
-"""Reports a damaged key file: in the log once, on the readiness page, and as a gauge."""
+"""Reports a damaged key file: once in the log, on the readiness page, and as a gauge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECK_S = 0.5
 
 
 class KeyFileWatch:
-    """Checks the key file of the policy in force. The first of several workers to see a change logs it."""
+    """Checks the key file of the current policy. The first of several workers to see a change logs it."""
 
     def __init__(self, policy: AccessPolicy, log: AccessLog | None, clock: Clock, member: GroupMember | None) -> None:
         self._policy, self._log, self._clock = policy, log, clock
@@ -25,7 +25,7 @@ class KeyFileWatch:
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings that the readiness page shows."""
+        """The warnings for the readiness page."""
         return [] if self.is_valid else [KEY_FILE_DAMAGED]
 
     @property

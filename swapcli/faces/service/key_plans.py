@@ -59,7 +59,7 @@ class KeyPlan(NamedTuple):
     expires_s: int | None = None
 
     def words(self) -> KeyPlanJson:
-        """Return the plan in the words that `parse_plan` reads."""
+        """Return the plan in the words that `parse_plan` accepts."""
         return {
             "limit": self.limit and str(self.limit),
             "streams": self.streams,
@@ -75,7 +75,8 @@ NO_PLAN = KeyPlan()
 
 
 class QuotaPeriod(NamedTuple):
-    """A day or month (`kind`): its name, such as 2027-01, and its days since 1970: `first_day` to before `end_day`."""
+    """A day or month (`kind`), with its name, such as 2027-01, and its days since 1970, from `first_day` to before
+    `end_day`."""
 
     kind: str
     name: str
@@ -85,7 +86,7 @@ class QuotaPeriod(NamedTuple):
 
 @lru_cache(maxsize=8)
 def quota_period(kind: str, day: int) -> QuotaPeriod:
-    """Return the day or month with a day, which counts from 1970 in UTC."""
+    """Return the day or month that contains a day, which is counted from 1970 in UTC."""
     at = _EPOCH + timedelta(days=day)
     if kind == "day":
         return QuotaPeriod(kind, at.isoformat(), day, day + 1)
@@ -108,17 +109,18 @@ class QuotaUse(NamedTuple):
 
     @property
     def ends_s(self) -> int:
-        """When the period ends (Unix)."""
+        """When the period ends, in Unix time."""
         return self.period.end_day * DAY_S
 
 
 def parse_plan(
     parts: Mapping[str, object], networks: Callable[[], Collection[str]], now_s: float | None, base: KeyPlan = NO_PLAN
 ) -> KeyPlan:
-    """Return `base` with the parts of a plan that are not None; the text "none" removes one.
+    """Return `base` with the given parts of a plan changed; None leaves a part unchanged, and the text "none" removes
+    it.
 
     Texts are those of the command, such as "5000/min"; streams may be an integer, networks a list. `networks` returns
-    all known names. An expiry must be after `now_s`, if it is given. Raises `InvalidOption`.
+    all known names. If `now_s` is given, an expiry must be later. Raises `InvalidOption`.
     """
     unknown = parts.keys() - _PARSERS.keys()
     if unknown:
@@ -192,7 +194,7 @@ def _parse_expires(value: object) -> int:
 
 
 def parse_date(name: str, value: object) -> int:
-    """Return the Unix time at which a day begins in UTC. Raises `InvalidOption`, which has the `name` of the value."""
+    """Return the Unix time at which a day begins in UTC. Raises `InvalidOption`, which contains the value's `name`."""
     try:
         day = date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-01-01") else None
     except ValueError:
@@ -211,4 +213,4 @@ _PARSERS: Final[Mapping[str, tuple[str, Callable[[object], object]]]] = {
     "quota": ("quota", _parse_quota),
     "expires": ("expires_s", _parse_expires),
 }
-"""The parts of a plan: the field, and what parses its words."""
+"""The parts of a plan: each field, and the parser of its text."""

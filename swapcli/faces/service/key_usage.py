@@ -1,8 +1,8 @@
-"""The usage of each API key by day, in UTC: requests, rejections, and CPU seconds of searches.
+"""The usage of each API key by UTC day: requests, rejections, and CPU seconds of searches.
 
-A process counts in memory and stores its counts about every second, so a process that is killed loses a second of them.
-They are stored on the Redis server that services share (`redis_state`), or else in an SQLite file beside the file of
-keys, which several processes write.
+A process counts in memory and stores its counts about every second, so a killed process loses at most a second of them.
+They are stored on the Redis server that services share (`redis_state`), otherwise in an SQLite file next to the key
+file, which several processes write.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STORE_S = 1.0
 KEPT_DAYS = 400
-"""Days that are kept, so that a year can be compared with the last. A thousand keys then take 20 MB."""
+"""Days to keep, so that a year can be compared with the previous one. A thousand keys then take 20 MB."""
 
 _PATIENCE_S = 2.0
 """Time to wait for another process that writes to the file: a write takes milliseconds."""
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS usage (
   PRIMARY KEY (day, key)
 ) WITHOUT ROWID
 """
-# A file without it is new: another process has created it, and writes its table next.
+# A file without the table is new: another process has created it, and writes the table next.
 _HAS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'usage'"
 _ADD = """
 INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -50,7 +50,8 @@ INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 
 
 class UsageCounts(NamedTuple):
-    """The counts of a key on a day. `charged` are the requests that count in its quota; `last_s` is a Unix time."""
+    """The counts of a key on one day. `charged` are the requests that count towards its quota; `last_s` is a Unix
+    time."""
 
     requests: int = 0
     rejections: int = 0
@@ -81,15 +82,15 @@ class UsageCounter:
         self._counts: UsageTable = {}
 
     def record(self, key_id: str, refusal: RefusalReason | None, cpu_s: float, now_s: float) -> None:
-        """Count a request of a key that has ended; `now_s` is a Unix time."""
+        """Record a finished request of a key; `now_s` is a Unix time."""
         self._add(key_id, UsageCounts(1, int(refusal is not None), 0, round(cpu_s * 1e6), int(now_s)), now_s)
 
     def charge(self, key_id: str, requests: int, now_s: float) -> None:
-        """Count requests in the quota of a key; a negative number gives them back."""
+        """Count requests towards a key's quota; a negative number returns them."""
         self._add(key_id, UsageCounts(charged=requests), now_s)
 
     def take(self) -> UsageTable:
-        """Return what was counted since the last call."""
+        """Return the counts since the last call."""
         counts, self._counts = self._counts, {}
         return counts
 
@@ -100,15 +101,16 @@ class UsageCounter:
 
 
 class UsageStorage(Protocol):
-    """A place that adds up the counts of all processes."""
+    """A storage that adds up the counts of all processes."""
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Add counts, and return why that failed. A batch that is added again counts once."""
+        """Add counts, and return why that failed. A batch that is sent twice counts once."""
         ...
 
 
 class UsageWriter:
-    """Stores the counts of a process. What cannot be stored waits in memory, which is bounded by days and keys."""
+    """Stores the counts of a process. Counts that cannot be stored wait in memory, which is bounded by days and
+    keys."""
 
     def __init__(self, counter: UsageCounter, log: AccessLog | None, clock: Clock) -> None:
         self._counter, self._log, self._clock = counter, log, clock
@@ -118,10 +120,11 @@ class UsageWriter:
         self._lock = asyncio.Lock()
 
     async def run(self, storage: Callable[[], UsageStorage | None]) -> None:
-        """Store the counts again and again, until cancelled. Without a storage, they are dropped."""
+        """Store the counts repeatedly, until cancelled. Without a storage, they are dropped."""
         while True:
             await asyncio.sleep(STORE_S)
-            # A write goes on in its thread after a cancellation: `store` waits for it, and does not write that again.
+            # After a cancellation, a write continues in its thread: `store` waits for it, and does not write the same
+            # counts again.
             await asyncio.shield(self.store(storage()))
 
     async def store(self, storage: UsageStorage | None) -> None:
@@ -144,7 +147,7 @@ class UsageWriter:
 
 
 class UsageFile:
-    """The file beside a file of keys."""
+    """The usage file next to a key file."""
 
     def __init__(self, keys_file: Path) -> None:
         path = Path(os.path.realpath(keys_file))
@@ -171,11 +174,11 @@ class UsageFile:
             connection.execute("COMMIT")
 
     def read(self, since_day: int) -> UsageTable:
-        """Return the counts since a day; none if there is no file. Raises `ConfigError`."""
+        """Return the counts since a day; empty if there is no file. Raises `ConfigError`."""
         return {(row[0], row[1]): UsageCounts(*row[2:]) for row in self._query("*", "day >= ?", (since_day,))}
 
     def used(self, quota: QuotaUse) -> int:
-        """Return how much of a quota is used; 0 if the file cannot be read."""
+        """Return the used part of a quota; 0 if the file cannot be read."""
         days = quota.period.first_day, quota.period.end_day
         where = "key = ? AND day >= ? AND day < ?"
         try:
@@ -207,7 +210,7 @@ class UsageFile:
 
 
 class DayUsage(NamedTuple):
-    """The usage of a key on a day. `name` is None for a key that is no longer in the key file."""
+    """The usage of a key on a day. `name` is None if the key is no longer in the key file."""
 
     day: date
     key_id: str
@@ -241,7 +244,7 @@ class KeyUsage(NamedTuple):
 
 
 def usage_of(counts: Iterable[tuple[DayKey, UsageCounts]], names: Mapping[str, str], key_id: str | None) -> KeyUsage:
-    """Return the usage of one key, or of all; `names` has the names of keys by id."""
+    """Return the usage of one key, or of all; `names` are the names of keys by id."""
     return KeyUsage(
         tuple(
             DayUsage(

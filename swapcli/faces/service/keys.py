@@ -1,11 +1,11 @@
 """API keys: shown once, stored as digests, revoked immediately.
 
-The file contains only the SHA-256 of each key. Keys are 256 random bits, so a plain hash withstands brute force, and
-looking a digest up in a dictionary tells a client nothing: it cannot choose digests, and their bits do not lead back to
-a key.
+The file contains only the SHA-256 hash of each key. Keys are 256 random bits, so a plain hash withstands brute force,
+and the timing of looking up a digest in a dictionary reveals nothing to a client: it cannot choose digests, and their
+bits do not lead back to a key.
 
 If the file is damaged or missing while a service runs, the last good version stays in force. If other users may write
-to the file, no key is accepted: they may have added their own, or removed a revocation.
+to the file, no key is accepted: they may have added keys of their own, or removed a revocation.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _USAGE_DAYS = 30
 class KeyStore(KeyLookup):
     """The keys in a file that several processes may use at once. A missing file has no keys.
 
-    Plans may contain the names of `networks`, by default those of the user's settings. A service with the setting
+    Plans may contain the names of `networks`, by default those in the user's settings. A service with the setting
     service.state_url stores the usage of keys there, others beside the file.
     """
 
@@ -84,8 +84,8 @@ class KeyStore(KeyLookup):
         """Create a key for the integrator called `name`, and return it. It cannot be shown again.
 
         The other arguments are its plan, as in `limit="5000/min", streams=10, networks=["base"], quota="1M/month",
-        expires="2027-01-01"`. An integrator may have several keys, so that a key can be replaced before the old one is
-        revoked. Raises `InvalidOption` for an invalid name or plan, `ConfigError` if the file cannot be used.
+        expires="2027-01-01"`. An integrator may have several keys, so that a new key can be introduced before the old
+        one is revoked. Raises `InvalidOption` for an invalid name or plan, `ConfigError` if the file cannot be used.
         """
         name = _parse_name(name)
         parts = {"limit": limit, "streams": streams, "networks": networks, "quota": quota, "expires": expires}
@@ -108,9 +108,9 @@ class KeyStore(KeyLookup):
         quota: str | None = None,
         expires: str | None = None,
     ) -> ApiKey:
-        """Change the plan of a key and return its record. None leaves a part as it is, "none" removes it.
+        """Change the plan of a key and return its record. None leaves a part unchanged, "none" removes it.
 
-        Raises as `create` and `revoke`; `InvalidOption` also for a revoked key, and if nothing is to be changed.
+        Raises as `create` and `revoke`; `InvalidOption` also for a revoked key, and if there is nothing to change.
         """
         parts = {"limit": limit, "streams": streams, "networks": networks, "quota": quota, "expires": expires}
         if all(each is None for each in parts.values()):
@@ -134,10 +134,10 @@ class KeyStore(KeyLookup):
         return KeyList(keys, {key_id: each.last_s for (_, key_id), each in sorted(counts.items()) if each.last_s})
 
     def usage(self, id_or_name: str | None = None, *, since: str | None = None) -> KeyUsage:
-        """Return the requests, rejections and CPU seconds of each key and day, of one key or all.
+        """Return the requests, rejections and CPU seconds by key and day, for one key or all.
 
-        `since` is the first day in UTC, as in "2027-01-01", by default 30 days ago. Raises `InvalidOption` for any
-        other text and as `revoke` does, `UpstreamError` if the server of the usage does not respond.
+        `since` is the first UTC day, such as "2027-01-01"; the default is 30 days ago. Raises `InvalidOption` for any
+        other text and as `revoke` does, `UpstreamError` if the server that stores the usage does not respond.
         """
         today = int(self._now_s() // DAY_S)
         since_day = today - _USAGE_DAYS if since is None else parse_date("since", since) // DAY_S
@@ -156,7 +156,7 @@ class KeyStore(KeyLookup):
         return read_usage(server, range(max(since_day, today - KEPT_DAYS), today + 1))
 
     def revoke(self, id_or_name: str) -> ApiKey:
-        """Revoke a key and return its record. A key that was revoked before keeps its time.
+        """Revoke a key and return its record. If it was already revoked, its time does not change.
 
         Raises `InvalidOption` if there is no such key, or several with the name; `ConfigError`.
         """
@@ -178,7 +178,7 @@ class KeyStore(KeyLookup):
 
     @property
     def problem(self) -> str | None:
-        """The current problem of the file; None if it is valid."""
+        """The file's current problem; None if it is valid."""
         self._refresh()
         problem = self._state.problem
         if problem is None or self._state.is_untrusted:
@@ -186,7 +186,7 @@ class KeyStore(KeyLookup):
         return f"{problem}; its last valid version stays in effect"
 
     def check(self) -> None:
-        """Raise `ConfigError` if the file is invalid. A service must not start with it."""
+        """Raise `ConfigError` if the file is invalid. A service must not start with an invalid file."""
         self._read()
         self._refresh()
 
@@ -202,14 +202,14 @@ class KeyStore(KeyLookup):
         self._copy = copy
 
     def _read(self, path: Path | None = None) -> KeyFileState:
-        """Return the content of the file now. Raises `ConfigError` if it is invalid."""
+        """Return the current content of the file. Raises `ConfigError` if it is invalid."""
         state = read_key_file(path or self.path, self._network_names)
         if state.problem:
             raise ConfigError(f"{self.path}: {state.problem}", hint="restore the file, or use a different file")
         return state
 
     def _refresh(self) -> None:
-        """Read the file if it has changed. A damaged one leaves the keys of the last good one valid."""
+        """Read the file if it has changed. If it is damaged, the keys in the last good version stay valid."""
         if file_version(self.path) == self._state.version:
             return
         state = read_key_file(self.path, self._network_names)
@@ -233,7 +233,7 @@ class KeyStore(KeyLookup):
 
     @contextmanager
     def _edit(self) -> Iterator[MutableSequence[KeyRecord]]:
-        """Provide the records for changes under the lock; write them when the block ends."""
+        """Provide the records for changes under the lock; write them when the context ends."""
         try:
             path = Path(os.path.realpath(self.path))
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def _parse_name(name: str) -> str:
 
 
 def _find_index(id_or_name: str, keys: Sequence[ApiKey]) -> int:
-    """Return the index of the key with an id, or of the only key with a name that is not revoked."""
+    """Return the index of the key with an id, or of the only unrevoked key with a name."""
     by_id = [index for index, key in enumerate(keys) if key.id == id_or_name]
     by_name = [index for index, key in enumerate(keys) if key.name == id_or_name]
     matches = by_id or [index for index in by_name if not keys[index].is_revoked] or by_name[-1:]

@@ -18,7 +18,7 @@ from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.quoting.config.settings import ServiceSettings
 
 METRICS_NAME = "metrics"
-"""The name (FileDescriptorName=) of the socket of the metrics; any other socket serves requests."""
+"""The name (FileDescriptorName=) of the metrics socket; any other socket serves requests."""
 
 READY, STOPPING = "READY=1", "STOPPING=1"
 
@@ -28,7 +28,7 @@ _FIRST_DESCRIPTOR = 3
 
 
 class Listeners(NamedTuple):
-    """The socket of the service, and the one of its metrics if they have their own."""
+    """The service's socket, and the metrics socket if it is separate."""
 
     service: socket.socket
     metrics: socket.socket | None
@@ -40,12 +40,12 @@ class Listeners(NamedTuple):
 
     @property
     def metrics_url(self) -> str | None:
-        """The URL of the metrics at their own socket."""
+        """The URL of the metrics on their separate socket."""
         return None if self.metrics is None else base_url(self.metrics) + METRICS
 
     def describe_in(self, settings: ServiceSettings) -> ServiceSettings:
-        """Return settings with the port that the metrics have, or without one: settings that are read again may name
-        another, and those of systemd's sockets name none."""
+        """Return settings with the actual metrics port, or without one: settings that are read again may name another
+        port, and systemd's sockets have none in the settings."""
         return settings._replace(metrics_port=self.metrics.getsockname()[1] if self.metrics else None)
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class Listeners(NamedTuple):
 
 
 def open_listeners(settings: ServiceSettings, warn: Callable[[str], object]) -> Listeners:
-    """Return the sockets that systemd has passed; bind the others. `warn` receives a line for each unusable socket.
+    """Return the sockets passed by systemd, and bind the others. `warn` receives a line for each unusable socket.
 
     Raises `InvalidOption` if an address cannot be bound.
     """
@@ -78,7 +78,7 @@ def open_listeners(settings: ServiceSettings, warn: Callable[[str], object]) -> 
 
 
 def _passed_sockets() -> Iterator[tuple[str, socket.socket | str]]:
-    """Yield the name of each socket that systemd has passed, with the socket or the reason why it cannot be used."""
+    """Yield the name of each socket passed by systemd, with the socket or the reason why it cannot be used."""
     count, pid, names = (os.environ.pop(f"LISTEN_{key}", None) for key in ("FDS", "PID", "FDNAMES"))
     if count is None:
         return

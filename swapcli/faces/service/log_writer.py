@@ -1,4 +1,4 @@
-"""Write lines of a log in the thread of a `QueueListener`, so that a slow reader of the log does not block the service.
+"""Write log lines in the thread of a `QueueListener`, so that a slow reader of the log does not block the service.
 
 The queue is bounded; lines are dropped when it is full. The buffers of `sys.stderr` are bypassed: a thread blocked in a
 write must not hold a lock that the interpreter needs at exit.
@@ -20,16 +20,16 @@ from threading import Event
 from typing import Protocol, TextIO
 
 MAX_LINES = 20_000
-"""Maximum length of the queue: some 4 MB, several seconds of a busy service."""
+"""Maximum length of the queue: about 4 MB, several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
-"""Time at the end after which lines that the reader has not accepted are dropped."""
+"""Time at the end after which lines not accepted by the reader are dropped."""
 
 _GATHER_S = 0.02
-"""Lines of this time are written together: to wake the thread for each one takes a part of every request, and stops the
-search that runs. No one who reads a log notices the delay."""
+"""Lines within this time are written together: waking the thread for each line costs a share of every request, and
+interrupts the running search. No reader of a log notices the delay."""
 _BATCH_LINES = 500
 RETRY_S = 1.0
-"""Time after a failed write, as to a full disk, until another one; lines meanwhile are dropped."""
+"""Time after a failed write, for example to a full disk, until the next attempt; lines in between are dropped."""
 
 
 class LogStream(Protocol):
@@ -43,8 +43,8 @@ class LogStream(Protocol):
 def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
     """Provide a stream that writes to the file of `stream` and never blocks. Without a stream, lines are discarded.
 
-    Other processes may write to the same file: their lines are not mixed. A stream without a file is used as it is.
-    Warnings of libraries are logged too, without their messages.
+    Other processes may write to the same file: their lines are not mixed. A stream without a file is used directly.
+    Library warnings are logged too, without their messages.
     """
     try:
         descriptor = None if stream is None else stream.fileno()
@@ -79,8 +79,8 @@ class UnqueuedLog:
 
 
 class LineQueue(QueueHandler):
-    """The queue of lines. As a handler, it logs only the origin of libraries' warnings: messages may contain client
-    data, and without a handler Python would write them to stderr itself, and block.
+    """The queue of lines. As a handler, it logs only the origin of library warnings: messages may contain client data,
+    and without a handler Python would write them to stderr itself, and block.
     """
 
     queue: SimpleQueue[str | None]
@@ -112,18 +112,19 @@ class LineQueue(QueueHandler):
 
 
 class _LineListener(QueueListener):
-    """Writes the lines of a queue in as few writes as a pipe takes without mixing them with those of others."""
+    """Writes the lines in a queue in as few writes as a pipe accepts without mixing them with other processes'
+    lines."""
 
     queue: SimpleQueue[str | None]
 
     def __init__(self, lines: LineQueue, descriptor: int) -> None:
         super().__init__(lines.queue)
-        # A duplicate, since the thread may still write after the caller has closed the original.
+        # A duplicate, because the thread may still write after the caller has closed the original.
         self._lines, self._descriptor = lines, os.dup(descriptor)
         self._stopping, self._ended = Event(), Event()
 
     def stop(self) -> None:
-        """End the thread after the lines that the reader accepts within `DRAIN_TIMEOUT_S`."""
+        """Stop the thread after the lines that the reader accepts within `DRAIN_TIMEOUT_S`."""
         self._stopping.set()
         self.enqueue_sentinel()
         if self._ended.wait(DRAIN_TIMEOUT_S):
@@ -136,7 +137,7 @@ class _LineListener(QueueListener):
         return line
 
     def handle(self, line: str) -> None:  # type: ignore[override]
-        """Write a line with those that follow it soon."""
+        """Write a line together with those that soon follow it."""
         if self.queue.qsize() < _BATCH_LINES:
             self._stopping.wait(_GATHER_S)
         chunk = line.encode(errors="replace")
@@ -156,7 +157,7 @@ class _LineListener(QueueListener):
             self._lines.failure, self._lines.retry_s = error, time.monotonic() + RETRY_S
 
     def _write(self, chunk: bytes) -> None:
-        """Write all. Waits even if another process made the descriptor non-blocking."""
+        """Write everything. Waits even if another process made the descriptor non-blocking."""
         while chunk:
             try:
                 chunk = chunk[os.write(self._descriptor, chunk) :]

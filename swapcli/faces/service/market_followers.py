@@ -1,7 +1,7 @@
-"""Keep the service's markets up to date, in one thread per network, apart from orders and the event loop.
+"""Keep the service's markets up to date, in one thread per network, separate from orders and the event loop.
 
-After a failure it looks again a block time later; a market that cannot be opened is retried with exponential back-off.
-Meanwhile the last state stays in use until it is too old.
+After a failure, the thread tries again a block time later; a market that cannot be opened is retried with exponential
+back-off. Meanwhile the last state stays in use until it is too old.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ T_co = TypeVar("T_co", covariant=True)
 
 MAX_PAUSE_S = 15.0
 COLLECT_EVERY = 100
-"""Blocks between two full collections: what searches cache of a state are cycles, some 170 objects a block, and the
-collector alone would let millions of them gather. Most of the market is frozen, so that one takes little time."""
+"""Blocks between two full collections. Searches cache about 170 objects in cycles per block, and the collector alone
+would let millions of them accumulate. Most of the market is frozen, so a collection takes little time."""
 JOIN_TIMEOUT_S = 0.5
-"""Time for all threads to end. A thread that still waits for its node is abandoned, since it is a daemon."""
+"""Time for all threads to end. A thread that still waits for its node is then abandoned, since it is a daemon."""
 
 
 class BlockFollower(Protocol[T_co]):
     """Follows a chain: a `MarketFollower`, `FeedFollower` or `StoreWriter`."""
 
     def read(self) -> T_co | None:
-        """Return what there is at the start."""
+        """Return the initial state or block."""
 
     def advance(self) -> T_co | None:
-        """Return what there is at the newest block; None if that was returned before."""
+        """Return the state or block at the newest block; None if it was already returned."""
 
 
 class StorePaths(NamedTuple):
-    """Where a store is, and where its copy is while the disk cannot be written."""
+    """The path of a store, and of its copy while the disk is not writable."""
 
     store: Path
     copy: Path
 
 
 class NetworkThreads:
-    """Threads by network name, which run inside a `with` block."""
+    """Threads by network name, which run during a context."""
 
     def __init__(self, threads: Iterable[_FollowerThread[Any]] = ()) -> None:
         self._threads = {thread.network: thread for thread in threads}
@@ -85,17 +85,17 @@ class NetworkThreads:
             thread.join(max(0.0, deadline_s - monotonic()))
 
     def modes(self) -> Mapping[str, FollowMode]:
-        """Return how new blocks are found currently, by network name."""
+        """Return how new blocks are currently found, by network name."""
         return {name: thread.heads.mode for name, thread in self._threads.items()}
 
     def figures(self) -> Mapping[str, MarketMetrics]:
-        """Return how following each network goes, by network name."""
+        """Return figures on following each network, by network name."""
         return {name: thread.figures() for name, thread in self._threads.items()}
 
     def are_settled(self, patience_s: float = inf) -> bool:
-        """Return whether each thread has published a state or failed to.
+        """Return whether each thread has published a state or failed to do so.
 
-        A network that is served on other state until then is waited for no longer than `patience_s` from the start.
+        For a network that is served on other state until then, this waits at most `patience_s` from the start.
         """
         is_over = monotonic() - self._started_s >= patience_s
         return all(thread.is_settled or (is_over and thread.may_fall_back) for thread in self._threads.values())
@@ -104,8 +104,8 @@ class NetworkThreads:
 class FollowerThreads(NetworkThreads):
     """Threads that pass new sources to `registry`.
 
-    `log` gets a line when a thread starts to fail and when it recovers. With `announcements`, another process writes to
-    the stores that are only read here.
+    `log` receives a line when a thread starts to fail and when it recovers. With `announcements`, another process
+    writes the stores, which are only read here.
     """
 
     def __init__(
@@ -119,7 +119,8 @@ class FollowerThreads(NetworkThreads):
 
 
 class WriterThreads(NetworkThreads):
-    """Threads that bring stores to the newest blocks, and announce these to the processes that read the stores."""
+    """Threads that bring stores to the newest blocks, and announce these blocks to the processes that read the
+    stores."""
 
     def __init__(
         self, stores: Mapping[StorePaths, Followed], announcements: BlockAnnouncements, log: AccessLog, clock: Clock
@@ -129,8 +130,8 @@ class WriterThreads(NetworkThreads):
 
 @contextmanager
 def _collection_paused() -> Iterator[None]:
-    """Collect no garbage inside the block, which makes many lasting objects: each full collection would scan them all,
-    and stop requests for that time."""
+    """Collect no garbage during the context, which creates many lasting objects: each full collection would scan them
+    all, and stop requests for that time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -141,7 +142,7 @@ def _collection_paused() -> Iterator[None]:
 
 
 class _FollowerThread(Thread, ABC, Generic[T]):
-    """Follows one market. A daemon thread, so that an unresponsive node does not delay the end of the process."""
+    """Follows one market. It is a daemon thread, so an unresponsive node does not delay the end of the process."""
 
     def __init__(self, market: AnyFollowed, log: AccessLog | None, clock: Clock) -> None:
         super().__init__(name=f"market follower of {market.network.name}", daemon=True)
@@ -167,18 +168,18 @@ class _FollowerThread(Thread, ABC, Generic[T]):
 
     @abstractmethod
     def _set_status(self, status: str, *, is_failing: bool = False) -> None:
-        """Set why there is no state yet."""
+        """Set the reason why there is no state yet."""
 
     def _is_prepared(self) -> bool:
-        """Return whether the follower can be opened yet."""
+        """Return whether the follower can already be opened."""
         return True
 
     def _is_replaced(self) -> bool:
-        """Return whether the follower reads a store that is elsewhere now."""
+        """Return whether the follower reads a store that has since moved."""
         return False
 
     def _record_write(self, error: SwapcliError | None, failures: int) -> None:
-        """Count and log failed writes to the store; without an error, it has all blocks again."""
+        """Count and log failed writes to the store; without an error, the store has all blocks again."""
         self._write_failures += error is not None
         if failures <= 1 and self._log:
             self._log.log_store_state(self.network, error, self._clock.now_s())
@@ -213,7 +214,8 @@ class _FollowerThread(Thread, ABC, Generic[T]):
             self._market.node.close()
 
     def _follow(self, follower: BlockFollower[T]) -> None:
-        """Publish new states until stopped, or another follower is needed. Raises errors that need one, too."""
+        """Publish new states until stopped, or until another follower is needed. Raises errors that require one,
+        too."""
         with _collection_paused():
             self._publish_new(follower.read())
         self._is_open = True
@@ -233,7 +235,7 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         self.is_settled = True
 
     def _wait(self) -> None:
-        """Wait for the next block; longer and longer while the market cannot even be opened."""
+        """Wait for the next block, with growing pauses while the market cannot even be opened."""
         failures = 0 if self._is_open else self._consecutive_failures
         self.heads.wait(backoff_s(failures + 1, self.heads.poll_s, MAX_PAUSE_S), self._block)
         if self.heads.problem != self._subscription_problem:
@@ -290,7 +292,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         return False
 
     def _wait(self) -> None:
-        """As `_FollowerThread._wait`; then use the node that the writer of the store has read."""
+        """As `_FollowerThread._wait`; afterwards use the node that the store's writer reads."""
         super()._wait()
         node = self._market.node if isinstance(self._market, FollowedStore) else None
         if isinstance(self.heads, AnnouncedHeads) and isinstance(node, FailoverNode):
@@ -317,8 +319,8 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         if not self._published:
             if self.may_fall_back and self._log:
                 self._log.log_first_state(self.network, latest.state_source, self._clock.now_s())
-            # Most of the market stays. Without freezing, each full collection would scan it and delay requests, and so
-            # would one now: by some 60 ms with 100,000 pools. Reading a market leaves no cycles.
+            # Most of the market stays. Without freezing, each full collection would scan it and delay requests; so
+            # would a collection now, by about 60 ms with 100,000 pools. Reading a market leaves no cycles.
             gc.freeze()
         self._published += 1
         if self._published % COLLECT_EVERY == 0:

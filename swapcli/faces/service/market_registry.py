@@ -1,7 +1,7 @@
-"""The networks that the service serves, their markets, and the V1 routes that it issued.
+"""The networks that the service serves, their markets, and the V1 routes it has issued.
 
-A market is opened once, on first use, or followed by another thread, which replaces its source again and again. Sources
-are used in one thread; all other members, including `set_source` and `set_status`, may be used from any thread.
+A market is opened once, on first use, or followed by another thread, which repeatedly replaces its source. Sources are
+used in one thread; all other members, including `set_source` and `set_status`, may be used from any thread.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 MarketOpener = Callable[[], MarketState]
 Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
-"""Returns a source with pools of these tokens and the pools with these keys; None if the newest one has them."""
+"""Returns a source with the pools of these tokens and the pools with these keys; None if the newest source has them."""
 
 
 class ServiceRules(NamedTuple):
-    """What the operator's settings decide for every request of a service.
+    """The operator's settings that apply to every request of a service.
 
-    `values` are fields of orders and requests that the quote parameters give. State older than `max_age_s` is not
-    quoted; if that is None, state read from a node expires with the routes, after the `ttl_s` of `terms`. Responses
-    warn above the limits of `terms`; the page asks for consent above `max_impact_ppm` and `max_slippage_ppm`. Verdicts
-    warn and block above two `price_limits_ppm` below other prices. `allowed_recipients` are addresses of any case that
-    may be recipients though they are tokens, pools or routers. With `reuse_searches`, searches start from those of
-    similar orders before.
+    `values` are fields of orders and requests set by the quote parameters. State older than `max_age_s` is not quoted;
+    if that is None, state read from a node expires with the routes, after the `ttl_s` of `terms`. Responses warn above
+    the limits of `terms`; the page asks for consent above `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and
+    block above two `price_limits_ppm` below other prices. `allowed_recipients` are addresses, in any case, that may be
+    recipients although they are tokens, pools or routers. With `reuse_searches`, searches start from earlier ones for
+    similar orders.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
@@ -63,7 +63,7 @@ class ServiceRules(NamedTuple):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ServiceRules:
-        """Return what the settings decide. The time of a search is one of the service's own settings."""
+        """Return the rules in the settings. The search time is one of the service's own settings."""
         return cls(
             values=parameter_values(settings, {}) | {"solve_time_s": settings.service.solve_time_s},
             terms=SwapTerms(DEFAULT_SLIPPAGE_PPM, **warning_limits(settings)),
@@ -84,8 +84,8 @@ class MarketRegistry:
 
     `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
     the networks named in `followed`. A network with an opener that is also `followed` is quoted on the opener's market
-    until it has a source. `price_request` is how the operator requested prices that are not real: it decides what they
-    may be used for.
+    until it has a source. `price_request` is how the operator requested prices that are not real, which decides how
+    they may be used.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class MarketRegistry:
         self._listeners: list[Callable[[str], None]] = []
 
     def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
-        """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
+        """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless the settings allow it."""
         if recipient is None or self._is_allowed(int(recipient, 16), source.network):
             return
         check_allowed_recipient(source, recipient, None, "")
@@ -138,12 +138,13 @@ class MarketRegistry:
 
     @property
     def missing_networks(self) -> tuple[str, ...]:
-        """The names of networks without a market, or whose prices are not real though the operator wants real ones."""
+        """The networks without a market, or whose prices are not real although the operator requires real ones."""
         return tuple(network.name for network in self.served_networks if not self._has_prices(network.name))
 
     @property
     def is_ready(self) -> bool:
-        """Whether every network has been tried and at least one is not missing. Missing ones may follow later."""
+        """Whether every network has been tried and at least one is not missing. Missing ones may become available
+        later."""
         names = [network.name for network in self.served_networks]
         return self._tried.issuperset(names) and (any(map(self._has_prices, names)) or not names)
 
@@ -152,7 +153,7 @@ class MarketRegistry:
         return source is not None and self._may_use(source, PriceUse.NUMBER)
 
     def _may_use(self, source: InMemorySource, use: PriceUse) -> bool:
-        """Return whether the prices of a source may be put to this use."""
+        """Return whether a source's prices may be used in this way."""
         return is_real(source.market.provenance) or use in ALLOWED_USES[self.price_request]
 
     def mark_tried(self, name: str) -> None:
@@ -160,19 +161,19 @@ class MarketRegistry:
         self._tried.add(name)
 
     def is_followed(self, name: str) -> bool:
-        """Return whether another thread follows the market of the network."""
+        """Return whether another thread follows the network's market."""
         return name in self._missing_reasons
 
     def has_opener(self, name: str) -> bool:
-        """Return whether the network has a market before another thread has set a source."""
+        """Return whether the network has a market before another thread sets a source."""
         return name in self._openers
 
     def fresh_source(
         self, name: str, use: PriceUse, tokens: Iterable[str] = (), keys: Iterable[str] = ()
     ) -> InMemorySource:
-        """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
+        """Return a network's source, with the pools of these tokens and the pools `keys`, as far as available.
 
-        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be put to this use.
+        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used in this way.
         """
         source = self.open_source(name)
         extend = self._extenders.get(name)
@@ -183,7 +184,7 @@ class MarketRegistry:
         return source
 
     def check_use(self, source: InMemorySource, use: PriceUse) -> None:
-        """Raise `MarketUnavailable` unless the prices of a source may be put to this use."""
+        """Raise `MarketUnavailable` unless a source's prices may be used in this way."""
         if self._may_use(source, use):
             return
         provenance, name = source.market.provenance, source.network.name
@@ -195,7 +196,7 @@ class MarketRegistry:
         raise MarketUnavailable(f"the prices of {name} are {provenance}, so {consequence}: {remedy}")
 
     def explained(self, state: StateSource, name: str) -> StateSource:
-        """Return the state of a quote with the reason why it is not live, if the operator wants live prices."""
+        """Return a quote's state with the reason why it is not live, if the operator requires live prices."""
         if may_use(state, PriceUse.NUMBER, self.price_request):
             return state
         reason = self._missing_live_prices(name)
@@ -205,7 +206,7 @@ class MarketRegistry:
         return self._missing_reasons.get(name, f"no node is set for {name}")
 
     def open_source(self, name: str) -> InMemorySource:
-        """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
+        """Return a network's source whatever its age, opened on first use. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
         opener = self._openers.get(name)
@@ -237,20 +238,20 @@ class MarketRegistry:
             listener(source.network.name)
 
     def version(self, name: str) -> int:
-        """Return how often the source of a network has been replaced."""
+        """Return how often a network's source has been replaced."""
         return self._versions.get(name, 0)
 
     def add_listener(self, listener: Callable[[str], None]) -> None:
-        """Have `listener` called with the name of a network whenever its source is replaced, in any thread."""
+        """Call `listener` with a network's name whenever its source is replaced, in any thread."""
         self._listeners.append(listener)
 
     def _set_memory(self, name: str, source: InMemorySource) -> None:
-        """Have a source use the memory of searches of its network."""
+        """Let a source use its network's memory of searches."""
         if self.rules.reuse_searches:
             source.searchable.router.memory = self._memories.setdefault(name, SearchMemory())
 
     def set_extender(self, name: str, extender: Extender) -> None:
-        """Set the function that adds pools to the source of a network. It may be called in any thread."""
+        """Set the function that adds pools to a network's source. It may be called in any thread."""
         self._extenders[name] = extender
 
     def set_status(self, name: str, status: str) -> None:
@@ -266,10 +267,10 @@ class MarketRegistry:
             check_fresh(source.state_source, source.network, max_age_s)
 
     def network_time_s(self, name: str) -> float:
-        """Return the Unix time of a network: that of this machine's clock unless its nodes agree on another."""
+        """Return a network's Unix time: by this machine's clock, unless the network's nodes agree on another time."""
         source, now_s = self._sources.get(name), self.clock.now_s()
         return source.market.network_time_s(now_s) if source else now_s
 
     def network_time_ms(self, name: str) -> int:
-        """Return the Unix time of a network in milliseconds."""
+        """Return a network's Unix time in milliseconds."""
         return int(self.network_time_s(name) * 1000)

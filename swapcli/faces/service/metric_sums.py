@@ -1,4 +1,4 @@
-"""Metrics of several processes as one: counters and histograms are added up, gauges by what they mean."""
+"""Combine the metrics of several processes: counters and histograms are added up, gauges are merged by meaning."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from prometheus_client.core import Metric
 
 _MERGE_GAUGE: Final[Mapping[str, Callable[[float, float], float]]] = {
-    # Each process has its own limit, and the first one to start began the service.
-    # A client may reach any worker, so that the oldest state is the one to watch.
+    # Each process has its own limit, and the service began with its first process. A client may reach any worker, so
+    # the oldest state is the one to watch.
     "process_max_fds": min,
     "process_start_time_seconds": min,
     "swapcli_build_info": max,
@@ -48,7 +48,7 @@ def encode_families(families: Iterable[Metric]) -> bytes:
 
 
 def decode_families(content: bytes) -> list[Metric]:
-    """Return the metrics of `encode_families`."""
+    """Return the metrics encoded by `encode_families`."""
     families = []
     for name, documentation, kind, samples in msgspec.json.decode(content, type=_Families):
         family = Metric(name, documentation, kind)
@@ -59,7 +59,7 @@ def decode_families(content: bytes) -> list[Metric]:
 
 
 def add_up(processes: Iterable[Iterable[Metric]]) -> list[Metric]:
-    """Return the metrics of all processes as those of one."""
+    """Return the combined metrics of all processes."""
     families: dict[str, Metric] = {}
     values: dict[str, dict[tuple[Any, ...], float]] = {}
     for metrics in processes:
@@ -76,7 +76,7 @@ def add_up(processes: Iterable[Iterable[Metric]]) -> list[Metric]:
 
 
 def without_gauges(families: Iterable[Metric]) -> list[Metric]:
-    """Return the metrics that stay true when their process has ended."""
+    """Return the metrics that remain valid after their process has ended."""
     return [each for each in families if each.type in _COUNTED]
 
 

@@ -44,15 +44,15 @@ _FEED_COUNTERS = (
 )
 
 
-# A series for the start time of each counter doubles what is stored, and tells nothing that the process's does not.
+# A start time series for each counter would double the stored data, and add nothing to the process's own.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class MarketMetrics(NamedTuple):
     """Figures of a network's market; None is omitted. `failures` is how often following it failed, and `write_failures`
-    how often its store could not be written; `is_subscribed` is whether its node announces new blocks;
-    `has_real_prices` is false for modelled and synthetic state; `feed` is what has happened to its feed; `nodes` are
-    those that are watched."""
+    how often its store could not be written; `is_subscribed` is true if its node announces new blocks;
+    `has_real_prices` is false for modelled and synthetic state; `feed` counts its feed's events; `nodes` are the
+    watched nodes."""
 
     network: str
     pools: int | None = None
@@ -67,10 +67,10 @@ class MarketMetrics(NamedTuple):
 
 
 class Metrics:
-    """Counters of one process, in their own registry.
+    """Counters of one process, in a separate registry.
 
     Labels take only the values `networks`, `endpoints` (path patterns), ids of API keys and `other`. Times are in
-    seconds. A `member` of a group publishes its metrics, and renders the sums of the group.
+    seconds. A `member` of a group publishes its metrics, and renders the group's sums.
     """
 
     def __init__(self, networks: Iterable[str], endpoints: Iterable[str], member: GroupMember | None = None) -> None:
@@ -149,11 +149,11 @@ class Metrics:
         self._events.inc()
 
     def record_dropped_stream(self) -> None:
-        """Count a stream whose client did not read."""
+        """Count a stream whose client did not read it."""
         self._dropped_streams.inc()
 
     def record_event_delay(self, delay_s: float) -> None:
-        """Record the time from a block until an order was quoted on it: one search."""
+        """Record the time from a block to the quote of an order on it: one search."""
         self._event_delay_s.observe(delay_s)
 
     def watch_streams(self, count: Callable[[], int]) -> None:
@@ -168,7 +168,7 @@ class Metrics:
         self._request_s.labels(endpoint).observe(duration_s)
 
     def record_key(self, key_id: str, status: int | None, refusal: RefusalReason | None) -> None:
-        """Count a request with a key; `status` is None if its client left."""
+        """Count a request with a key; `status` is None if its client disconnected."""
         self._keys.count_request(self._worker, key_id, status, refusal)
 
     def record_search(self, context: RequestContext, job: JobFigures) -> None:
@@ -219,7 +219,7 @@ class Metrics:
         self._refusals[reason].inc()
 
     def record_unnamed_proxy(self) -> None:
-        """Count a request of a proxy on this machine that is not trusted."""
+        """Count a request from an untrusted proxy on this machine."""
         self._unnamed_proxy.inc()
 
     def record_defect(self) -> None:
@@ -240,7 +240,7 @@ class Metrics:
             self._member.group.publish_metrics(self._member.slot, list(self._registry.collect()))
 
     def render(self) -> bytes:
-        """Return all metrics in the format `CONTENT_TYPE`. Except for keys, those of other workers are up to half a
+        """Return all metrics in the format `CONTENT_TYPE`. Except for keys, other workers' metrics are up to half a
         second old."""
         registry = self._registry
         if self._member is not None:
@@ -270,7 +270,7 @@ class _GroupCollector(Collector):
 
 
 class _CountCollector(Collector):
-    """A counter that something else counts."""
+    """A counter whose value is counted elsewhere."""
 
     def __init__(self, name: str, text: str, count: Callable[[], int]) -> None:
         self._name, self._text, self._count = name, text, count

@@ -1,6 +1,6 @@
-"""The application on the port of the metrics: it answers `GET /metrics`, and nothing else.
+"""The application on the metrics port, which serves only `GET /metrics`.
 
-It requests no key and has no limit of requests: the operator's network decides who reaches that port.
+It needs no key and has no rate limit: the operator's network decides who can reach that port.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_METRICS_CONNECTIONS = 32
-"""Connections at the port of the metrics: some scrapers, and people who look."""
+"""Connections at the metrics port: a few scrapers, and people who look."""
 
 _NO_PATH = status_error(404, "this port only serves metrics")
 _NO_METHOD = method_error(["GET"])
 
 
 class MetricsPort(NamedTuple):
-    """A listening socket for the metrics, the application that responds there, what counts refusals, and the maximum
+    """A listening socket for the metrics, the application that serves them, the counter of refusals, and the maximum
     number of connections."""
 
     listener: socket.socket
@@ -42,7 +42,7 @@ class MetricsApp:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Send the metrics. Bodies are not read, since none has a meaning here."""
+        """Send the metrics. Bodies are not read, because none has a meaning here."""
         malformed = get_rejection(scope)
         if malformed is not None:
             return await send_json(scope, send, malformed)

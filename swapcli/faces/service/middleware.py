@@ -1,4 +1,4 @@
-"""Middleware of every request, from the outside in: access log, CORS, authentication and rate limits."""
+"""The middleware for every request, from the outside in: access log, CORS, authentication and rate limits."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _CORS_RESPONSE_HEADERS = (
     EXPIRY_HEADER,
 )
 _NOT_CHARGED = (429, 503)
-"""Statuses of requests that do not count in a quota."""
+"""Statuses of requests that do not count towards a quota."""
 _BODY_TOO_LARGE = status_error(413, "the body is larger than 1 MiB", _CLOSE, hint="send a single order or route")
 _BODY_TOO_SLOW = status_error(408, "the body did not arrive in time", _CLOSE, hint="send the whole body at once")
 _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
@@ -106,7 +106,7 @@ class AccessLogMiddleware:
         parents = [value.decode("latin-1") for name, value in headers if name == b"traceparent"]
         trace = parse_traceparent(parents) if parents else None
         context.trace = trace if self._tracer is None else self._tracer.begin(trace)
-        # Without a trace, too: a pipelined request starts with the context of the one before.
+        # Without a trace as well, because a pipelined request starts with the context of the previous one.
         current_trace.set(context.trace)
         try:
             await self._app(scope, receive, _record_status(send, context))
@@ -156,7 +156,7 @@ class AccessLogMiddleware:
 
 
 class CorsMiddleware:
-    """Lets web pages of the origins in the policy call the service."""
+    """Lets web pages from the origins in the policy call the service."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app
@@ -165,7 +165,7 @@ class CorsMiddleware:
         self._handler = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer preflight requests, and add headers to all other responses."""
+        """Respond to preflight requests, and add headers to all other responses."""
         origins = self._policy.rules.cors_origins
         if origins != self._origins:
             self._origins, self._handler = origins, self._handler_for(origins)
@@ -186,7 +186,7 @@ class CorsMiddleware:
 class AuthMiddleware:
     """Admits requests that are within their rate limit, with a valid key or, unless one is required, without a key.
 
-    Health pages ignore a foreign `Authorization` header, since probes may send credentials of their own.
+    Health pages ignore a foreign `Authorization` header, because probes may send their own credentials.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class AuthMiddleware:
         self._pacer = pacer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the request and pass it on, with its path in lower case, with single slashes."""
+        """Check the request and pass it on, with its path in lower case and with single slashes."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         malformed = get_rejection(scope)
@@ -257,7 +257,7 @@ class AuthMiddleware:
 
 
 async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:
-    """Send an error. A client that disconnected gets nothing."""
+    """Send an error. A client that has disconnected gets nothing."""
     if isinstance(error, Cancelled):
         return
     reply = error_response(error)

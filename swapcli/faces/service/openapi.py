@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the service, generated from the endpoint table and the types of the JSON interface."""
+"""The service's OpenAPI 3.1 document, generated from the endpoint table and the types of the JSON API."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def build_document(
     has_metrics: bool = True,
     requires_key: bool = False,
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name.
+    """Return the OpenAPI document for a service with these networks, JSON-ready; `examples` are by network name.
 
     `has_metrics` is whether the metrics are at the same port, and `requires_key` whether each request needs an API key.
     """
@@ -146,7 +146,7 @@ def build_document(
 
 
 def _with_widths(value: Any) -> Any:
-    """Return a document with the widths of its numbers, which are 32 bits in Java and Go otherwise."""
+    """Return a document with the widths of its numbers, which Java and Go otherwise take to be 32 bits."""
     if isinstance(value, list):
         return [_with_widths(each) for each in value]
     if not isinstance(value, dict):
@@ -182,7 +182,7 @@ def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestEx
     """Describe the paths of networks.
 
     Networks whose operations at a path are equal share the path `/{network}/...`, if they are the largest such group;
-    the others have paths of their own.
+    the others have separate paths.
     """
     groups: dict[str, dict[str, list[Network]]] = {}
     for network in networks:
@@ -261,7 +261,7 @@ def _describe_responses(endpoint: Endpoint, *, has_input: bool) -> dict[str, Any
         responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))
     for status, text in _ERRORS.items():
         if endpoint.body or status not in (408, 413):
-            # An unhealthy network is reported in the format of a healthy one.
+            # An unhealthy network is reported in the same format as a healthy one.
             is_report = endpoint.request_class is RequestClass.HEALTH and status == UNHEALTHY
             types = (*(endpoint.responses if is_report else ()), _status_error_type(endpoint))
             responses[str(status)] = _json_response(text, types)

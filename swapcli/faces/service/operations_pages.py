@@ -21,7 +21,7 @@ from swapcli.interface.listings import render_chains
 from swapcli.quoting.price_policy import PriceUse
 
 EXAMPLES_S = 20.0
-"""Age at which the example routes of the OpenAPI document are rebuilt; routes expire after a minute."""
+"""Age at which the OpenAPI document's example routes are rebuilt; routes expire after a minute."""
 
 
 class Page(NamedTuple):
@@ -64,7 +64,7 @@ def build_pages(
 
 
 _DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
-"""Relative, so that it also holds behind a proxy that serves the service under a prefix."""
+"""Relative, so that it also works behind a proxy that serves the service under a prefix."""
 
 
 def _liveness(*, is_alive: bool) -> Page:
@@ -74,7 +74,8 @@ def _liveness(*, is_alive: bool) -> Page:
 def _readiness(
     registry: MarketRegistry, query: bytes, member: GroupMember | None, is_alive: bool, warnings: list[str]
 ) -> Page:
-    """Return whether every network has been tried and one can be quoted, or whether each of the query can be now."""
+    """Return whether every network has been tried and one can be quoted, or whether each network in the query can now
+    be quoted."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:

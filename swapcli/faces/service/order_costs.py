@@ -1,4 +1,5 @@
-"""What orders will cost: the measured times of earlier orders of the same class, of the same pair, or of the client.
+"""Estimate what orders will cost, from the times of earlier orders of the same class, the same pair, or the same
+client.
 
 Times are in seconds.
 """
@@ -12,21 +13,21 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.requests import OrderRequest
 
 FIRST_COST_S = 0.002
-"""Expected time of the very first order, of which the mean of all orders is not known either: that of an easy one, so
-that none is rejected before anything was measured."""
+"""Expected time of the very first order, when there is no mean of all orders yet: the time of an easy one, so that no
+order is rejected before anything was measured."""
 MAX_RECORDS = 10_000
-"""Maximum number of classes, of pairs and of clients with recorded times; the same as for rate limits."""
+"""Maximum number of classes, pairs and clients with recorded times; the same as for rate limits."""
 
 _MEAN_WEIGHT = 1 / 16
-"""Weight of one order in the mean of all, which should not follow single ones."""
+"""Weight of one order in the mean of all orders, which should not follow single orders."""
 _CLIENT_WEIGHT = 1 / 8
-"""Weight of one order in the mean of its client, which starts from that of all: orders of other pairs say little."""
+"""Weight of one order in its client's mean, which starts from the mean of all: orders for other pairs say little."""
 
 
 class OrderClass(NamedTuple):
-    """Orders that cost about the same, by a hash: of a path, a network and a pair, with amounts of as many bits.
+    """Orders that cost about the same, by a hash: of a path, a network and a pair, with amounts of equal bit length.
 
-    `pair` is that of the two tokens on their network, None for a request without an order.
+    `pair` is the hash of the two tokens on their network, None for a request without an order.
     """
 
     key: int
@@ -34,20 +35,20 @@ class OrderClass(NamedTuple):
 
     @property
     def keys(self) -> tuple[int, ...]:
-        """What recorded times are found by: the class, then the pair."""
+        """The keys of recorded times: the class, then the pair."""
         return (self.key,) if self.pair is None else (self.key, self.pair)
 
 
 class CostEstimate(NamedTuple):
-    """The expected time of an order; a guess, the mean of all orders, if neither its class, its pair nor its client is
-    known."""
+    """The expected time of an order; if its class, pair and client are unknown, a guess: the mean of all orders."""
 
     expected_s: float
     is_guess: bool
 
 
 def classify_order(path: str, network: str, order: OrderRequest | None, size_bytes: int) -> OrderClass:
-    """Return the class of a request to the endpoint at `path`, by the length of its query and body without an order."""
+    """Return the class of a request to the endpoint at `path`; without an order, by the length of its query and
+    body."""
     if order is None:
         return OrderClass(hash((path, network, size_bytes.bit_length())))
     alike = order._replace(amount=order.amount.bit_length(), slippage_ppm=0, recipient=None)
@@ -55,20 +56,20 @@ def classify_order(path: str, network: str, order: OrderRequest | None, size_byt
 
 
 class OrderCosts:
-    """Recent times of orders: moving averages in which the newest one counts one half. Not thread-safe.
+    """Recent times of orders: moving averages in which the newest order counts for one half. Not thread-safe.
 
-    Only the newest one counts if it took less than half of the average: the first order of a pair also builds what
+    If the newest took less than half of the average, only it counts: the first order of a pair also builds data that
     later ones use, and may even load the market.
     """
 
     def __init__(self, max_records: int = MAX_RECORDS) -> None:
         self._max_averages = 3 * max_records
         self._averages_s: OrderedDict[Hashable, float] = OrderedDict()
-        """By class, by pair and by client. Beyond the limit, the one recorded least recently is dropped."""
+        """By class, pair and client. Beyond the limit, the entry updated least recently is dropped."""
         self._mean_s = FIRST_COST_S
 
     def estimate(self, client: str, order_class: OrderClass | None) -> CostEstimate:
-        """Return the expected time of an order of a client."""
+        """Return the expected time of a client's order."""
         for key in (*(order_class.keys if order_class else ()), client):
             if key in self._averages_s:
                 return CostEstimate(self._averages_s[key], False)
@@ -77,7 +78,7 @@ class OrderCosts:
     def record(self, client: str, order_class: OrderClass | None, spent_s: float, *, is_answered: bool = True) -> None:
         """Record the time of an order.
 
-        One that failed may have failed early, so that it only makes other orders of its class and pair look longer.
+        An order that failed may have failed early, so it can only increase the expected time of its class and pair.
         """
         self._mean_s += (spent_s - self._mean_s) * _MEAN_WEIGHT
         mean_s = self._averages_s.get(client, self._mean_s)

@@ -1,4 +1,4 @@
-"""Descriptions of the parameters that an endpoint takes: which there are on a network, and their JSON schemas."""
+"""Describe the parameters of an endpoint: which ones exist on a network, and their JSON schemas."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _ONLY_PROTOCOLS = Parameter("onlyProtocols", STRINGS, "Ids or names of the proto
 
 
 def no_parameters(_network: Network) -> tuple[Parameter, ...]:
-    """Return nothing: the endpoint takes no parameters."""
+    """Return nothing: the endpoint has no parameters."""
     return ()
 
 
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
-    """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
+    """Return the parameters of an order, with slippage and recipient if the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
     details = Parameter("details", {**BOOLEAN, "default": False}, _DETAILS)
     advice = Parameter("advice", {**BOOLEAN, "default": False}, _ADVICE)
@@ -78,7 +78,7 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
 
 
 def describe_protocol_list(_network: Network) -> tuple[Parameter, ...]:
-    """Return the parameter that adds protocols which the Fibrous API does not list."""
+    """Return the parameter that adds protocols outside the Fibrous API's list."""
     schema = {"type": "string", "enum": list(PROTOCOL_LISTS), "default": LISTED}
     return (Parameter("protocols", schema, "Protocols to use: those in the Fibrous API, or all."),)
 
@@ -139,7 +139,7 @@ def _terms(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]
 
 
 def _direct(network: Network) -> Parameter:
-    """Describe the quote parameter that the interface itself has, at its place there."""
+    """Describe the quote parameter that the published API itself has, at its position there."""
     return _describe_parameter(PARAMETERS["direct"], network)
 
 

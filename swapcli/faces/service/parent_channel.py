@@ -1,7 +1,7 @@
 """The connection between a worker process and its parent.
 
-The parent forwards signals as messages, because a manager of services may also signal the workers themselves. When one
-side ends, the other reads the end of the connection.
+The parent forwards signals as messages, because a service manager may also signal the workers directly. When one side
+ends, the other reads the end of the connection.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class ParentMessage(Enum):
-    """A message of a parent to a worker."""
+    """A message from a parent to a worker."""
 
     RELOAD = b"R"
     STOP = b"S"
@@ -24,7 +24,7 @@ _READY = b"!"
 
 
 class ParentChannel:
-    """The worker's end. It is readable when there is a message."""
+    """The worker's end, which is readable when there is a message."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
@@ -44,19 +44,19 @@ class ParentChannel:
 
 
 class WorkerChannel:
-    """The parent's end. It never blocks, and is readable when the worker is ready, or has ended."""
+    """The parent's end. It never blocks, and is readable when the worker is ready or has ended."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
         connection.setblocking(False)
 
     def send(self, message: ParentMessage) -> None:
-        """Send a message. It is lost if the worker has ended, or reads none."""
+        """Send a message. It is lost if the worker has ended or does not read."""
         with suppress(OSError):
             self._connection.send(message.value)
 
     def receive_ready(self) -> bool:
-        """Read what the worker has sent; return whether it is ready, False at the end of the connection."""
+        """Read the worker's messages; return whether it is ready, or False at the end of the connection."""
         try:
             return self._connection.recv(16) == _READY
         except OSError:

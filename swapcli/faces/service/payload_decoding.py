@@ -1,4 +1,4 @@
-"""Decode a transaction that a client is about to sign, by the code of `swapcli decode`, on the pools of the service."""
+"""Decode a transaction that a client is about to sign, with the code of `swapcli decode`, on the service's pools."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from swapcli.interface.requests import DecodeRequest
 
 MAX_CALLDATA_BYTES = 32_768
-"""Several times as much as the longest route that a router takes. Each swap of a call is compared with all pools."""
+"""Several times as long as the longest route that a router accepts. Each swap in a call is compared with all pools."""
 
 
 class _BoundedSource(InMemorySource):
-    """A source that searches no longer than for any other order of the service."""
+    """A source that searches no longer than for any other of the service's orders."""
 
     def __init__(self, source: InMemorySource, registry: MarketRegistry, is_cancelled: IsCancelled) -> None:
         super().__init__(source.market, registry.clock, searchable=source.searchable)
@@ -47,7 +47,7 @@ def decode_request(
     open_source: Callable[[list[str]], InMemorySource],
     is_cancelled: IsCancelled,
 ) -> DecodedDocumentJson:
-    """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for other bytes.
+    """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for invalid bytes.
 
     `open_source` gets the tokens of the call, and rejects prices on which the service builds no transaction.
     """

@@ -1,6 +1,6 @@
 """Headers of routes, transactions and health checks: the state behind them, and warnings.
 
-The service warns but never rejects a quote for a warning: signing is the client's decision.
+The service warns, but never rejects a quote because of a warning: signing is the client's decision.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from swapcli.quoting.warnings import clock_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
-    """Return the headers of one or more quotes on the same state, for swaps on these terms and their limits.
+    """Return the headers for one or more quotes on the same state, for swaps on these terms and their limits.
 
     `payload` is the transaction of a single quote, if it was built.
     """
@@ -56,7 +56,7 @@ def health_headers(state_source: StateSource) -> Headers:
 
 
 def state_headers(state_source: StateSource) -> Headers:
-    """Return the header of the state of a source; none if it does not say what kind of state that is."""
+    """Return the header with a source's state; empty if the kind of state is unknown."""
     if state_source.provenance is None:
         return ()
     state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)

@@ -1,8 +1,8 @@
-"""Quotes as server-sent events: each order that someone listens to is quoted at each block, once for all listeners.
+"""Quotes as server-sent events: each order with a listener is quoted at each block, once for all its listeners.
 
-A stream carries the newest quote, not every one: what a client has not read yet is replaced by what is newer, and a
-client that does not read is disconnected. So a listener takes a few kilobytes, however slow it is. The stream of a key
-that was revoked ends with its next event.
+A stream carries the newest quote, not every quote: an unread quote is replaced by a newer one, and a client that does
+not read is disconnected. So a listener takes a few kilobytes, however slow it is. If a key is revoked, its streams end
+with their next event.
 
 | event | data |
 |---|---|
@@ -11,12 +11,12 @@ that was revoked ends with its next event.
 | `unavailable` | `{"statusCode", "message"}`: there is no quote currently, as the state is too old; a quote ends it |
 
 A quote is new if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its `route`
-or a code of its warnings differs from the last one. Nothing else counts: neither what depends on gas or prices in USD,
-as the output after gas, nor the search time, the expiry, and the codes of `_MOMENTARY`.
+or a code of its warnings differs from the last one. Nothing else counts: neither fields that depend on gas or USD
+prices, such as the output after gas, nor the search time, the expiry, and the codes in `_MOMENTARY`.
 
-The id of a quote is its block and a digest of what counts. Its search starts from the state of the block alone, so that
-every worker and replica has the same id at a block, but for orders whose search runs out of time. A client that
-reconnects with an id in `Last-Event-ID` gets a quote only if it is another one, and none of an earlier block before the
+The id of a quote is its block and a digest of the fields that count. Its search starts from the block's state alone, so
+every worker and replica has the same id at a block, except for orders whose search runs out of time. A client that
+reconnects with an id in `Last-Event-ID` gets a quote only if it differs, and none from an earlier block before the
 first heartbeat. Streams end after `MAX_STREAM_S` and when the service stops; clients then reconnect.
 """
 
@@ -62,34 +62,34 @@ if TYPE_CHECKING:
 
 
 HEARTBEAT_S: Final = 15.0
-"""Proxies close connections on which nothing has arrived for a time, nginx after 60 seconds by default."""
+"""Proxies close connections on which nothing has arrived for some time, nginx after 60 seconds by default."""
 MAX_STREAM_S: Final = 3_600.0
 """After this time a client reconnects, so that clients spread over new replicas."""
 _CONTENT: Final = ("success", "inputAmount", "outputAmount", "outputAmountAfterFee", "route")
-"""Fields whose difference makes a new quote."""
+"""Fields that make a new quote if they differ."""
 _MOMENTARY: Final = frozenset({"CLOCK_DIFFERS", "LIVE_UNAVAILABLE", "SEARCH_TIME_UP", "STATE_OLD"})
-"""Codes of warnings that tell of this machine and the time, not of the state of a block."""
+"""Warning codes about this machine and the time, not about a block's state."""
 _EVENT_ID: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})")
 
 
 class _Found(NamedTuple):
-    """What a search has found: the V2 route as JSON, the headers of its response, and the codes of its warnings."""
+    """The result of a search: the V2 route as JSON, its response headers, and the warning codes."""
 
     document: msgspec.Raw
     headers: Headers
     warnings: tuple[str, ...]
     state: ReportedState | None
     timestamp: int | None
-    """Unix time of the block of the state."""
+    """Unix time of the state's block."""
     block: int
     digest: str
 
 
 class _Topic:
-    """An order that someone listens to, and the newest quote for it.
+    """An order with listeners, and its newest quote.
 
-    `version` is that of the market which was quoted last. `error` ended the order; `failure` is why it has no quote at
-    present.
+    `version` is the version of the last quoted market. `error` ended the order; `failure` is why it currently has no
+    quote.
     """
 
     def __init__(self, key: object, network: str, work: EndpointWork, order_class: OrderClass) -> None:
@@ -105,12 +105,12 @@ class _Topic:
 
     @property
     def context(self) -> RequestContext:
-        """The request whose turn the search takes: the one that has listened longest."""
+        """The request in whose turn the search runs: the one that has listened longest."""
         return next(iter(self.listeners)).context
 
     @property
     def client(self) -> str:
-        """The client of that request."""
+        """That request's client."""
         return self.context.queue_client
 
     def wake(self) -> None:
@@ -121,8 +121,8 @@ class _Topic:
 class _Listener:
     """One open stream.
 
-    `digest` is that of the quote that the client has, and `block` that of the quote which it had from another worker:
-    it gets none of an earlier block. `failure` is the one it was told of last.
+    `digest` belongs to the quote that the client has, and `block` to the quote that it had from another worker: it gets
+    no quote from an earlier block. `failure` is the last failure it was told of.
     """
 
     __slots__ = ("block", "context", "digest", "failure", "heartbeat_s", "is_gone", "topic", "wakeup")
@@ -145,7 +145,7 @@ class _Listener:
 class RouteEvents:
     """All streams of this process. Everything runs on the event loop, except searches, which run on the worker.
 
-    `max_streams` is the number of streams of all clients; the policy knows that of one client.
+    `max_streams` limits the streams of all clients; the policy limits those of one client.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class RouteEvents:
     async def stream(
         self, work: EndpointWork, request: EndpointRequest, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Send the quotes of the order of a request until its client leaves.
+        """Send the quotes for a request's order until its client disconnects.
 
         Raises the errors of `work` for the first quote, before anything is sent; `RateLimited` and `Overloaded` if
         there are too many streams.
@@ -267,12 +267,14 @@ class RouteEvents:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _is_over(self, listener: _Listener) -> bool:
-        """Return whether the client has left, the order has failed because of a defect, or the service stops."""
+        """Return whether the client has disconnected, the order has failed because of a defect, or the service is
+        stopping."""
         is_closing = self._closing is not None and self._closing.is_set()
         return listener.is_gone or listener.topic.error is not None or is_closing
 
     async def _wait_for_first_quote(self, listener: _Listener) -> None:
-        """Wait until the order has been quoted or the client has left. Raises the error if there is no quote."""
+        """Wait until the order has been quoted or the client has disconnected. Raises the error if there is no
+        quote."""
         topic = listener.topic
         while not topic.is_settled.is_set() and not listener.is_gone:
             await listener.wakeup.wait()
@@ -288,9 +290,9 @@ class RouteEvents:
         """Return the newest event if the client does not have it; otherwise a heartbeat `HEARTBEAT_S` after the last
         event.
 
-        None if the wait for the heartbeat ended early: there is news of the order, or the stream ends.
+        None if the wait for the heartbeat ended early: the order has a new event, or the stream ends.
         """
-        listener.wakeup.clear()  # before looking: what arrives from now on ends the wait
+        listener.wakeup.clear()  # before looking: anything that arrives from now on ends the wait
         event = self._take(listener)
         if event is not None:
             return event
@@ -318,7 +320,7 @@ class RouteEvents:
         return _encode("quote", data, f"{found.block}-{found.digest}")
 
     def _heartbeat(self, listener: _Listener) -> bytes | None:
-        """Return a heartbeat; None if the state has just become too old, which all listeners are now told."""
+        """Return a heartbeat; None if the state has just become too old, of which all listeners are now told."""
         topic, listener.block = listener.topic, 0
         had_failed = topic.failure is not None
         self._check_age(topic)
@@ -341,11 +343,12 @@ class RouteEvents:
     def _on_block(self, network: str, at_s: float) -> None:
         for topic in list(self._topics.values()):
             if topic.network == network and topic.version != self._registry.version(network):
-                topic.block_s = topic.block_s or at_s  # that of the first block without a quote
+                topic.block_s = topic.block_s or at_s  # that at the first block without a quote
                 self._enqueue(topic)
 
     def _enqueue(self, topic: _Topic) -> None:
-        """Have the order quoted unless it has been on this state. A client's searches run one after the other."""
+        """Queue the order for quoting unless it was quoted on this state. A client's searches run one after the
+        other."""
         if topic.is_waiting or topic.version == self._registry.version(topic.network):
             return
         topic.is_waiting = True
@@ -376,7 +379,7 @@ class RouteEvents:
                 on_done=partial(self._metrics.record_search, topic.context),
             )
         except Overloaded as error:
-            # The quote that is there stays until the next block, and no request is rejected.
+            # The existing quote stays until the next block, and no request is rejected.
             if topic.found is None:
                 self._settle(topic, error)
             elif (reason := refusal_of(error)) is not None:
@@ -386,7 +389,7 @@ class RouteEvents:
                 self._settle(topic, error)
             elif topic.failure is None:
                 self._report_failure(topic, error)
-        except Exception as error:  # a defect ends the streams of its order, and is logged by them
+        except Exception as error:  # a defect ends its order's streams, which log it
             self._settle(topic, error)
         else:
             self._publish(topic, found)
@@ -394,7 +397,7 @@ class RouteEvents:
     def _settle(self, topic: _Topic, error: Exception | None) -> None:
         topic.error = error
         if error is not None:
-            self._forget(topic)  # the next listener makes a new one
+            self._forget(topic)  # the next listener creates a new one
         topic.is_settled.set()
         topic.wake()
 
@@ -403,7 +406,7 @@ class RouteEvents:
             del self._topics[topic.key]
 
     def _quote(self, topic: _Topic, is_cancelled: IsCancelled) -> tuple[int, _Found]:
-        """Quote the order on the worker thread; return the version of the market before that, and the quote."""
+        """Quote the order on the worker thread; return the market's version before that, and the quote."""
         name = topic.network
         version, source = self._registry.version(name), self._registry.sources.get(name)
         try:
@@ -429,7 +432,7 @@ class RouteEvents:
         topic.wake()
 
     def _state(self, topic: _Topic) -> dict[str, object]:
-        """Return the state of the newest quote with its age now."""
+        """Return the state of the newest quote, with its current age."""
         found = topic.found
         if found is None or found.state is None:
             return {}
@@ -444,7 +447,7 @@ class RouteEvents:
 
 
 def _describe(document: Mapping[str, Any], headers: Headers, market: MarketState | None) -> _Found:
-    """Return a quote with the digest of what counts in it. `market` was the newest one before the search."""
+    """Return a quote with the digest of its fields that count. `market` was the newest one before the search."""
     reported = dict(headers)
     warnings = parse_warnings(reported.get(WARNINGS_HEADER)).codes
     lasting = sorted(code for code in warnings if code not in _MOMENTARY)
@@ -457,13 +460,15 @@ def _describe(document: Mapping[str, Any], headers: Headers, market: MarketState
 
 
 def _encode(event: str, data: object, event_id: str | None = None) -> bytes:
-    """Return an event. Its data is one line, as JSON has no line ends outside strings, and escapes those inside."""
+    """Return an event. Its data is one line, because JSON has no line ends outside strings, and escapes those
+    inside."""
     head = f"event: {event}\n" if event_id is None else f"event: {event}\nid: {event_id}\n"
     return head.encode() + b"data: " + msgspec.json.encode(data) + b"\n\n"
 
 
 def _head(headers: Headers) -> dict[str, Any]:
-    """Return the start of the response. Its connection ends with it: it has other buffers than those of requests."""
+    """Return the start of the response. Its connection ends with it, because it has different buffers than other
+    responses."""
     all_headers = [
         (b"content-type", b"text/event-stream; charset=utf-8"),
         (b"cache-control", b"no-store"),

@@ -1,8 +1,8 @@
 """Rate limits: one token bucket for each API key, or for each address without a key; and pacing of rejections.
 
-Times are in seconds of a monotonic clock that the caller passes in. A bucket holds the requests of one period, which is
-a minute unless the plan of a key names another one, and refills at that rate, so a client may send its requests all at
-once or evenly. The quota of a key is a counter of its day or month. Both are in this process, or in memory that several
+Times are in seconds, from a monotonic clock that the caller passes in. A bucket holds the requests of one period, which
+is a minute unless a key's plan says otherwise, and refills at that rate, so a client may send its requests all at once
+or evenly. A key's quota is a counter for its day or month. Both are in this process, or in memory that several
 processes share; `redis_state` has them on a server.
 """
 
@@ -34,11 +34,11 @@ MAX_CLIENTS = 10_000
 """Buckets kept for each request class. A bucket unused for its period is full again, so evicting it loses nothing."""
 
 REJECTIONS_PER_S = 100.0
-"""Average rate of rejections sent without delay. At 0.5 ms each they take about 5% of a processor."""
+"""Average rate of rejections sent without delay. At 0.5 ms each, they take about 5% of a processor."""
 BURST = 20
 """Rejections that may be sent at once after a pause."""
 MAX_DELAY_S = 2.0
-"""Maximum delay of a rejection, reached when 200 connections retry immediately: no one waits longer than for an
+"""Maximum delay of a rejection, reached when 200 connections retry immediately: it is no longer than the wait for an
 order."""
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
@@ -59,7 +59,7 @@ class RequestClass(StrEnum):
 class RateLimitState(NamedTuple):
     """The state of a client's limit after a request. `retry_after_s` is 0 if the request is within the limit.
 
-    `quota` is that of the key, if the request counts in it, and `is_quota_left` false if it was used up.
+    `quota` is the key's, if the request counts towards it, and `is_quota_left` is false if it was used up.
     """
 
     limit: int
@@ -86,7 +86,8 @@ class RateLimitState(NamedTuple):
         ]
 
     def find_error(self, now_s: float) -> RateLimited | None:
-        """Return why the request is rejected at a Unix time: the limit, or the quota of its key; None if it is not."""
+        """Return why the request is rejected at a Unix time: the limit, or its key's quota; None if it is not
+        rejected."""
         if self.retry_after_s:
             message = f"more than {self.limit} requests per {_PERIOD_NAMES[self.period_s]}"
             error = RateLimited(message, retry_after_s=self.retry_after_s, hint="send fewer requests")
@@ -113,10 +114,10 @@ class LimitedClient(NamedTuple):
 
 
 class Buckets(Protocol):
-    """The token buckets of the clients of one request class."""
+    """The token buckets of the clients in one request class."""
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Replace a client's bucket: its tokens, and their time. A new or evicted client has none."""
+        """Replace a client's bucket: its tokens, and their time. A new or evicted client has no bucket."""
         ...
 
 
@@ -140,7 +141,7 @@ class ProcessBuckets:
 
 
 class SharedBuckets:
-    """Buckets that several processes share."""
+    """Buckets shared by several processes."""
 
     def __init__(self) -> None:
         self._table = SharedTable()
@@ -151,13 +152,13 @@ class SharedBuckets:
 
 
 class QuotaCounters:
-    """The used requests of quotas. `read_used` returns the stored ones of a quota that is not among the counters."""
+    """The used requests of quotas. `read_used` returns the stored count for a quota that is not among the counters."""
 
     def __init__(self, counters: Buckets, read_used: Callable[[QuotaUse], int]) -> None:
         self._counters, self._read_used = counters, read_used
 
     def take(self, quota: QuotaUse) -> bool:
-        """Take one request, if one is left."""
+        """Take one request, if any are left."""
         is_taken = False
 
         def count(entry: Entry | None) -> Entry:
@@ -170,13 +171,13 @@ class QuotaCounters:
         return is_taken
 
     def give_back(self, quota: QuotaUse) -> None:
-        """Give back a request that was taken."""
+        """Return a request that was taken."""
         self._counters.update(
             quota.name, lambda entry: Entry(max(0.0, entry.value - 1) if entry else 0.0, quota.ends_s)
         )
 
     def raise_to(self, quota: QuotaUse, used: int) -> None:
-        """Count at least the requests that others know of."""
+        """Count at least as many requests as others have counted."""
         self._counters.update(quota.name, lambda entry: Entry(max(entry.value if entry else 0, used), quota.ends_s))
 
 
@@ -185,7 +186,7 @@ def _nothing_used(_: QuotaUse) -> int:
 
 
 class RateLimiter:
-    """Decides which requests are within the limits. `buckets` are those of each request class."""
+    """Decides which requests are within the limits. `buckets` are by request class."""
 
     def __init__(
         self,
@@ -217,7 +218,7 @@ class RateLimiter:
         )
 
     def max_streams(self, address: str | None, api_key: ApiKey | None) -> int | None:
-        """Return how many streams a client may have open; None if it is exempt. As `limited_client`."""
+        """Return how many streams a client may have open; None if it is exempt, as in `limited_client`."""
         settings = self._settings
         if api_key and api_key.plan.streams is not None:
             return api_key.plan.streams
@@ -226,7 +227,7 @@ class RateLimiter:
         return settings.streams_with_key if api_key else settings.streams
 
     def take(self, client: LimitedClient, now_s: float) -> RateLimitState:
-        """Take a token from the bucket of a client, if it has one, and then a request of its quota."""
+        """Take a token from a client's bucket, if it has one, and then a request from its quota."""
         is_allowed = False
 
         def take_token(bucket: Entry | None) -> Entry:
@@ -240,11 +241,12 @@ class RateLimiter:
         return limit_state(client, bucket.value, is_allowed=is_allowed, is_quota_left=is_quota_left)
 
     def set_remaining(self, client: LimitedClient, tokens: int, now_s: float) -> None:
-        """Set the tokens of a client's bucket to what a server says, so that this process can continue without it."""
+        """Set the tokens of a client's bucket to a server's value, so that this process can continue without the
+        server."""
         self._buckets[client.request_class].update(client.name, lambda _: Entry(tokens, now_s))
 
     def apply_settings(self, settings: ServiceSettings) -> None:
-        """Apply other limits from now on. Used tokens stay used."""
+        """Apply new limits from now on. Used tokens stay used."""
         self._settings = settings
 
 
@@ -285,7 +287,7 @@ def _refill(bucket: Entry | None, client: LimitedClient, now_s: float) -> float:
 
 @lru_cache(maxsize=4096)
 def address_client(address: str | None) -> str:
-    """Return the client that an address stands for: itself, or its /64 in IPv6, which one household has entirely.
+    """Return the client that an address represents: itself or, in IPv6, its /64, which belongs to one household.
 
     Other values (from another kind of socket) count as one client.
     """
@@ -296,7 +298,7 @@ def address_client(address: str | None) -> str:
 
 
 class RejectionPacer:
-    """Delays rejections beyond `REJECTIONS_PER_S`: a client that retries at once must not keep the service busy."""
+    """Delays rejections beyond `REJECTIONS_PER_S`: a client that retries immediately must not keep the service busy."""
 
     def __init__(self) -> None:
         self._next_s = float("-inf")

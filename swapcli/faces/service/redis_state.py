@@ -1,5 +1,5 @@
-"""State that services on several machines share on a Redis server: the buckets of rate limits, the quotas, open
-streams and usage of keys, and issued V1 routes.
+"""State that services on several machines share on a Redis server: buckets of rate limits, quotas, open streams and
+usage of keys, and issued V1 routes.
 
 | key | content |
 |---|---|
@@ -10,9 +10,9 @@ streams and usage of keys, and issued V1 routes.
 | `swapcli:usage-batch:{BATCH}` | that the batch was added, as one whose answer is lost is sent again |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not respond, callers use the state of their own process. A background task tries it
-every `RETRY_S`, so that no request waits for a server that is known to be away. A key with content of another kind
-counts as absent.
+While the server does not respond, callers use the state of their own process. A background task tries it every
+`RETRY_S`, so that no request waits for a server that is known to be down. A key with content of another kind counts as
+absent.
 """
 
 from __future__ import annotations
@@ -41,26 +41,29 @@ from swapcli.state.tracing import span
 T = TypeVar("T")
 
 TIMEOUT_S = 0.25
-"""Time for an answer, a hundred times what one takes within a data centre. It delays requests when the server hangs."""
+"""Time for a response, a hundred times what one takes within a data centre. It delays requests when the server
+hangs."""
 _ATTEMPTS = 8
-"""A thread waits for the event loop for this many timeouts: two attempts that connect take less."""
+"""A thread waits for the event loop for this many timeouts; two attempts that connect take less."""
 RETRY_S = 1.0
-"""The longest pause between two attempts; each is random from half of it on, as many services may try at once."""
+"""The longest pause between two attempts; each pause is random, at least half of it, because many services may try at
+once."""
 _RANDOM = SystemRandom()
-"""The state of the module's own functions belongs to the program."""
+"""A separate generator: the state of the `random` module's functions belongs to the program."""
 ROUTE_LIFE_S = 3_600
-"""Routes are known for an hour, or for twice the time in which they are fresh: later posts are checked by a replay."""
+"""Routes are remembered for an hour, or for twice the time in which they are fresh: later posts are checked by a
+replay."""
 
 _MAX_BATCH = 256
-"""Requests in one run of the script, which takes about 2 microseconds for each and blocks the server."""
+"""Requests in one run of the script, which takes about 2 microseconds per request and blocks the server."""
 STREAM_LEASE_S = 5.0
-"""Time after which the streams of a process that was killed are free; a process renews its leases every `RETRY_S`."""
+"""Time after which the streams of a killed process are free; a process renews its leases every `RETRY_S`."""
 _BATCH_LIFE_S = 3_600
 
 _QUOTA_USED_UP = 2
 
 _PROBE = LimitedClient("probe", RequestClass.HEALTH, 1)
-"""Its bucket shows whether the server does for a request what it has to do."""
+"""A test key whose bucket shows whether the server can do what requests need."""
 
 _TAKE = """
 local time = redis.call('TIME')
@@ -97,10 +100,10 @@ for index = 1, #KEYS / 2 do
 end
 return results
 """
-"""Takes a token from each bucket, and then a request of the quota, as `RateLimiter.take` does. KEYS are the bucket and
-the counter of each client; ARGV its limit, the seconds of its period, and its quota with the time when its counter
-ends; without a quota 0. The first result is 2 if only the quota is used up. MGET returns nothing for a key of another
-type, and a bucket that was not used for its period is full."""
+"""Takes a token from each bucket, and then a request from the quota, as `RateLimiter.take` does. KEYS are the bucket
+and the counter of each client. ARGV has its limit, the seconds of its period, and its quota with the time when its
+counter ends; 0 without a quota. The first result is 2 if only the quota is used up. MGET returns nothing for a key of
+another type; a bucket that was not used for its period is full."""
 
 _GIVE_BACK = """
 if tonumber(string.match(redis.call('MGET', KEYS[1])[1] or '', '^%d+$') or '0') > 0 then
@@ -127,7 +130,7 @@ for index, key in ipairs(KEYS) do
 end
 return 1
 """
-"""Opens a stream of a client that has less than the limit, or renews any number of streams with the limit -1."""
+"""Opens a stream of a client that is below the limit, or renews any number of streams with the limit -1."""
 
 _ADD_USAGE = f"""
 if redis.call('SET', KEYS[1], 1, 'NX', 'EX', {_BATCH_LIFE_S}) then
@@ -146,7 +149,8 @@ return 1
 
 
 class StateFigures(NamedTuple):
-    """Whether the server answered last, how many exchanges failed, and for how many requests the process decided.
+    """Whether the server's last response succeeded, how many exchanges failed, and for how many requests the process
+    decided.
 
     Exchanges include those of the task that tries the server.
     """
@@ -158,7 +162,7 @@ class StateFigures(NamedTuple):
 
 
 class StreamLease(NamedTuple):
-    """An open stream: the key of its client, and its own name."""
+    """An open stream: its client's key, and its own name."""
 
     key: str
     stream: str
@@ -166,14 +170,14 @@ class StreamLease(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A request that waits for its token."""
+    """A request waiting for its token."""
 
     client: LimitedClient
     result: asyncio.Future[RateLimitState | None]
 
 
 class RedisState:
-    """The shared state on `server`. `on_change` is called when it fails, with the reason, and when it works again.
+    """The shared state on `server`. `on_change` is called with the reason when it fails, and when it works again.
 
     All exchanges run on the event loop of `connect`. Rate limits are for this loop; route times are for other threads,
     which wait for it. Raises `ConfigError` without the package.
@@ -204,11 +208,11 @@ class RedisState:
 
     @property
     def figures(self) -> StateFigures:
-        """What has happened since the start of the process."""
+        """The figures since the start of the process."""
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
-        """Try the server, so that a problem shows at the start, and from now on until `close`."""
+        """Try the server, so that a problem shows at the start, and keep trying it until `close`."""
         self._loop = asyncio.get_running_loop()
         await self._try_server()
         self._watcher = self._loop.create_task(self._watch())
@@ -231,7 +235,7 @@ class RedisState:
                 await self._exchange(partial(self._lease_streams, leases, -1))
 
     async def _try_server(self) -> None:
-        """Do what a request does, on a different connection than a request that waits."""
+        """Do the same as a request, on a different connection than waiting requests."""
         try:
             await self._run(lambda: self._take_tokens([_PROBE]))
         except UpstreamError as error:
@@ -246,7 +250,7 @@ class RedisState:
     # --- rate limits
 
     async def take(self, client: LimitedClient) -> RateLimitState | None:
-        """Take a token from the bucket of a client, if it has one; None if the server does not respond.
+        """Take a token from a client's bucket, if it has one; None if the server does not respond.
 
         Requests that arrive during an exchange share the next one.
         """
@@ -314,7 +318,7 @@ class RedisState:
         ]
 
     def give_back(self, quota: QuotaUse) -> None:
-        """Give a request back to a quota, in the background."""
+        """Return a request to a quota, in the background."""
         self._spawn(lambda: self._give_back_script(keys=[_quota_key(quota)]))
 
     # --- streams and usage of keys
@@ -322,7 +326,7 @@ class RedisState:
     async def open_stream(self, client: str, limit: int) -> StreamLease | None:
         """Count one more stream of a client, until `close_stream`; None if the server does not respond.
 
-        A lease that `is_refused` is not counted: the client has `limit` streams.
+        A lease that `is_refused` is not counted, because the client already has `limit` streams.
         """
         lease = StreamLease(f"swapcli:streams:{digest_key(client).hex()}", secrets.token_hex(8))
         is_open = await self._exchange(partial(self._lease_streams, [lease], limit))
@@ -334,7 +338,7 @@ class RedisState:
         return lease
 
     def close_stream(self, lease: StreamLease) -> None:
-        """Count a stream no longer, in the background."""
+        """Stop counting a stream, in the background."""
         self._leases.discard(lease)
         self._spawn(lambda: self._client.zrem(lease.key, lease.stream))
 
@@ -344,7 +348,7 @@ class RedisState:
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
         """As `UsageStorage.add_usage`."""
-        # Quotas are counters of their own; a request that continues has no time of last use yet.
+        # Quotas are separate counters; a continuing request has no time of last use yet.
         ended = ((day_key, each) for day_key, each in counts.items() if each.requests)
         for number, entries in enumerate(_batched(ended, _MAX_BATCH)):
             keys = [f"swapcli:usage-batch:{batch}:{number}", *(_usage_key(day) for (day, _), _ in entries)]
@@ -364,11 +368,11 @@ class RedisState:
     # --- issued routes
 
     def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
-        """Return times of routes that are known to all services for `life_s`; `own` has those of this process."""
+        """Return the times of routes known to all services for `life_s`; `own` has those of this process."""
         return _RedisRouteTimes(self, own, life_s)
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
-        """Record the time of a route, if the server answers."""
+        """Record the time of a route, if the server responds."""
         self._run_on_loop(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
 
     def find_route_time(self, digest: bytes) -> int | None:
@@ -386,7 +390,7 @@ class RedisState:
         loop = self._loop
         if loop is not None and self._is_connected:
             exchange = asyncio.run_coroutine_threadsafe(self._exchange(command), loop)
-            with span("Redis"), suppress(TimeoutError, CancelledError):  # the loop ends
+            with span("Redis"), suppress(TimeoutError, CancelledError):  # the loop is ending
                 result = exchange.result(_ATTEMPTS * self._timeout_s)
             exchange.cancel()
         self._route_fallbacks += result is None
@@ -426,7 +430,7 @@ class RedisState:
 
 
 class _RedisRouteTimes:
-    """Times on the server, and in the process for when the server does not respond."""
+    """Times on the server, and in the process in case the server does not respond."""
 
     def __init__(self, state: RedisState, own: RouteTimes, life_s: int) -> None:
         self._state, self._own, self._life_s = state, own, life_s
@@ -437,13 +441,13 @@ class _RedisRouteTimes:
         self._state.set_route_time(digest, now_ms, self._life_s)
 
     def get(self, digest: bytes) -> int | None:
-        """As `RouteTimes.get`: the latest time that is known."""
+        """As `RouteTimes.get`: the latest known time."""
         times = (self._own.get(digest), self._state.find_route_time(digest))
         return max((each for each in times if each is not None), default=None)
 
 
 def _batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the values in lists; `itertools.batched` is only in Python 3.12."""
+    """Yield the values in lists; `itertools.batched` only exists since Python 3.12."""
     iterator = iter(values)
     while batch := list(islice(iterator, size)):
         yield batch

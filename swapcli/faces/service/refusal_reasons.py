@@ -15,9 +15,9 @@ class RefusalReason(StrEnum):
     """A limit of the service. The value is the label "reason" of the metric swapcli_refusals_total."""
 
     CONNECTIONS = "connections"
-    """All connections are busy. Status 503; beyond some of these the connection is reset."""
+    """All connections are busy. Status 503; beyond a few such responses, the connection is reset."""
     METRICS_CONNECTIONS = "metrics_connections"
-    """The same at the port of the metrics."""
+    """The same on the metrics port."""
     IDLE_EVICTED = "idle_evicted"
     """An idle connection was closed to make room for a new one."""
     HEAD_EVICTED = "head_evicted"
@@ -43,29 +43,29 @@ class RefusalReason(StrEnum):
     KEY_EXPIRED = "key_expired"
     """The plan of the key has ended. Status 401."""
     KEY_NETWORK = "key_network"
-    """The plan of the key does not contain the network. Status 403."""
+    """The key's plan does not contain the network. Status 403."""
     REQUEST_RATE = "request_rate"
     """Status 429."""
     QUOTA = "quota"
-    """The key has used up its quota of the day or month. Status 429."""
+    """The key has used up its quota for the day or month. Status 429."""
     CLIENT_STREAMS = "client_streams"
     """A client has too many open streams. Status 429."""
     STREAMS = "streams"
     """All clients together have too many open streams. Status 503."""
     QUEUE = "queue"
-    """The queue has no place for the client, or another client has taken it. Status 503."""
+    """The queue has no place for the client, or another client has taken the place. Status 503."""
     EXPECTED_WAIT = "expected_wait"
     """The order is not expected to start in time. Status 503."""
     WAIT = "wait"
-    """The order has not started in time. Status 503."""
+    """The order did not start in time. Status 503."""
     INTERRUPTED = "interrupted"
     """The order was interrupted by one whose search is stuck. Status 503."""
     STOPPING = "stopping"
-    """The service answers no further request. Status 503."""
+    """The service accepts no further requests. Status 503."""
 
 
 OnRefusal = Callable[[RefusalReason], object]
-"""Is called once for each refusal of a connection, on the event loop. Rejected requests carry the reason: `refused`."""
+"""Called once for each refusal of a connection, on the event loop. For rejected requests, `refused` adds the reason."""
 
 
 def ignore_refusal(_reason: RefusalReason) -> None:
@@ -73,12 +73,12 @@ def ignore_refusal(_reason: RefusalReason) -> None:
 
 
 def refused(reason: RefusalReason, error: E) -> E:
-    """Return the error that rejects a request, with the reason, which is counted and logged when the request ends."""
+    """Return the error that rejects a request with a reason, which is counted and logged when the request ends."""
     error.details["refusal"] = reason
     return error
 
 
 def refusal_of(error: SwapcliError) -> RefusalReason | None:
-    """Return the reason that `refused` has added to an error; None for any other error."""
+    """Return the reason that `refused` added to an error; None for any other error."""
     reason = error.details.get("refusal")
     return reason if isinstance(reason, RefusalReason) else None

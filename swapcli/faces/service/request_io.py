@@ -1,4 +1,4 @@
-"""The context of a request while it is processed; receiving its body and sending its response."""
+"""The context of a request during processing; receiving its body and sending its response."""
 
 from __future__ import annotations
 
@@ -54,28 +54,28 @@ class StreamConnection(Protocol):
     """A connection whose response is a stream that does not end by itself."""
 
     is_dropped: bool
-    """Whether it was closed because its client did not read."""
+    """Whether it was closed because its client did not read it."""
 
     def begin_stream(self) -> None:
-        """Keep little for a client that does not read, drop it soon, and take the end of its side for the end.
+        """Keep little data for a client that does not read, drop it soon, and treat the end of its side as the end.
 
-        For a client of HTTP/1.0, which has no chunks, the response lasts as long as the connection.
+        For an HTTP/1.0 client, which has no chunks, the response lasts as long as the connection.
         """
         ...
 
     def end_stream(self) -> None:
-        """Expect no more of the response than its end."""
+        """Expect nothing more of the response except its end."""
         ...
 
 
 class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
-    `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
+    `path` is as sent by the client, except for slashes: see `endpoint_table.canonical_path`. `address` is the client's
     address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` shows
-    whether the key of the request, if it has one, has been revoked since: streams outlive that. `forwarded` names the
-    client that takes turns with others behind a proxy that is not trusted. `refusal` is the limit that rejected the
-    request, `error_code` the code of the error that ended it, `cpu_s` the processor time of its searches.
+    whether the request's key, if any, has been revoked since: streams can last longer than a key. `forwarded` names the
+    client that takes turns with others behind an untrusted proxy. `refusal` is the limit that rejected the request,
+    `error_code` the code of the error that ended it, `cpu_s` the processor time of its searches.
     """
 
     __slots__ = (
@@ -112,11 +112,11 @@ class RequestContext:
         self.trace: Trace | None = None
 
     def set_error(self, error: SwapcliError) -> None:
-        """Keep why the request ends with an error."""
+        """Record why the request ends with an error."""
         self.refusal, self.error_code = refusal_of(error), error.code
 
     def record_search(self, job: JobFigures) -> None:
-        """Add what a search for the request has taken, which has just ended."""
+        """Add the cost of a search for the request, which has just ended."""
         self.cpu_s += job.cpu_s
         if self.trace is not None and self.trace.spans is not None:
             end_ns = time.time_ns()
@@ -131,7 +131,7 @@ class RequestContext:
 
     @property
     def queue_client(self) -> str:
-        """The name under which the client is queued: that of `client`, but behind a proxy that is not trusted."""
+        """The name under which the client is queued: that of `client`, except behind an untrusted proxy."""
         return self.forwarded if self.forwarded is not None and self.api_key is None else self.client
 
 
@@ -151,29 +151,30 @@ def get_context(scope: Scope) -> RequestContext:
 
 
 def set_rejection(scope: Scope, response: JsonResponse, refusal: RefusalReason) -> None:
-    """Have a request with an invalid head answered by `response` instead of its endpoint, for this reason."""
+    """Let `response` replace the endpoint's response to a request with an invalid head, for this reason."""
     scope[_REJECTION_KEY], scope[_REFUSAL_KEY] = response, refusal
 
 
 def get_rejection(scope: Scope) -> JsonResponse | None:
-    """Return the response set by `set_rejection`, None for any other request."""
+    """Return the response set by `set_rejection`; None for any other request."""
     rejection = scope.get(_REJECTION_KEY)
     return rejection if isinstance(rejection, JsonResponse) else None
 
 
 def set_evicted(scope: Scope) -> None:
-    """Note that the connection of a request was closed before its body was complete, to make room for a new one."""
+    """Record that a request's connection was closed before its body was complete, to make room for a new one."""
     scope[_REFUSAL_KEY] = RefusalReason.BODY_EVICTED
 
 
 def get_counted_refusal(scope: Scope) -> RefusalReason | None:
-    """Return the reason of `set_rejection` or `set_evicted`, which the HTTP protocol has counted; None without one."""
+    """Return the reason from `set_rejection` or `set_evicted`, which the HTTP protocol has already counted; None
+    without one."""
     refusal: RefusalReason | None = scope.get(_REFUSAL_KEY)
     return refusal
 
 
 def set_connection(scope: Scope, connection: StreamConnection) -> None:
-    """Keep the connection of a request, for a response that is a stream."""
+    """Record the connection of a request, for a response that is a stream."""
     scope[_CONNECTION_KEY] = connection
 
 
@@ -184,7 +185,7 @@ def get_connection(scope: Scope) -> StreamConnection | None:
 
 
 def set_closing(scope: Scope, closing: asyncio.Event) -> None:
-    """Keep the event that is set when the service stops, for responses that would not end by themselves."""
+    """Record the event that is set when the service stops, for responses that would not end by themselves."""
     scope[_CLOSING_KEY] = closing
 
 

@@ -1,10 +1,10 @@
-"""When rejected orders are to be asked again: one after the other, as the service can take them.
+"""Decide when clients should retry rejected orders: one after the other, as the service can take them.
 
-A client of which many orders are rejected at once would be told the same time for each, and most would be rejected
-again. So each rejected order gets its own time, after those that were rejected before it. While such orders may come
-again, others of the same client count them as waiting before them, and those of other clients as having their turns. So
-a time that was told moves with what orders really take: those that come later are told the delay of all before them.
-Times are in seconds, of a clock that the caller passes in.
+If many orders of a client were rejected with the same retry time, most would be rejected again. So each rejected order
+gets a separate time, after those of the orders rejected before it. While such orders may come back, new orders of the
+same client count them as ahead in the queue, and other clients' orders count them as having their turns. So the times
+reflect how long orders really take: each later order includes the delay of all before it. Times are in seconds, from a
+clock that the caller passes in.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from math import inf
 from swapcli.core.records import NamedTuple
 
 EARLY_S = 0.2
-"""How long before its time an order may come. Clients are told whole seconds, rounded up, and seldom come early."""
+"""How long before its time an order may come back. Clients are told whole seconds, rounded up, and rarely come
+early."""
 GRACE_S = 2.0
-"""How long an order is expected after its time: whole seconds, and a slow network."""
+"""How long after its time an order is still expected: whole seconds, and a slow network."""
 SPARE_WAIT_S = 1.0
-"""The wait that a rejected order should find when it comes again: less than it may be, since costs vary, and enough to
-keep the thread busy until it comes, as clients are told whole seconds."""
+"""The wait that a rejected order should find when it comes back: less than the maximum, because costs vary, and long
+enough to keep the thread busy until it comes, because clients are told whole seconds."""
 MAX_DELAY_S = 60.0
 """Maximum time until an order is due."""
 MAX_ORDERS = 1_024
-"""Rejected orders that are remembered; as many as the service has connections by default."""
+"""Rejected orders to remember; as many as the service has connections by default."""
 
 
 class _Refused(NamedTuple):
-    """When a rejected order is due, and the time that the service takes for it."""
+    """When a rejected order is due, and the service's time for it."""
 
     due_s: float
     cost_s: float
@@ -37,20 +38,20 @@ class _Refused(NamedTuple):
 class RetryTimes:
     """The times of rejected orders, by client and connection. Not thread-safe.
 
-    A connection has one order at a time, so that one which comes again before its time keeps that. An order that does
-    not come again is forgotten.
+    A connection has one order at a time, so an order that comes back early keeps its time. An order that does not come
+    back is forgotten.
     """
 
     def __init__(self) -> None:
         self._refused: dict[str, dict[Hashable, _Refused]] = {}
         self._count, self._total_s = 0, 0.0
-        """Of all orders: hundreds come again each second, and must not look at each other."""
+        """Totals over all orders: hundreds come back each second, and must not examine each other."""
         self._expires_s = inf
-        """The first time at which an order is no longer expected, or an earlier one."""
+        """The first time at which an order is no longer expected, or an earlier time."""
 
     def refuse(self, client: str, connection: Hashable, wait_s: float, cost_s: float, now_s: float) -> float:
-        """Return in how many seconds a rejected order is due. It takes `cost_s`, and would wait for `wait_s` if none of
-        the rejected orders came again.
+        """Return in how many seconds a rejected order is due. It takes `cost_s`, and would wait for `wait_s` if no
+        rejected order came back.
         """
         ahead_s = self.preceding_s(client, connection, now_s)
         order = self._refused.get(client, {}).get(connection)
@@ -75,8 +76,8 @@ class RetryTimes:
                 del self._refused[client]
 
     def preceding_s(self, client: str, connection: Hashable, now_s: float) -> float:
-        """Return the cost of the rejected orders that go before the one that comes now: those of its client, and of
-        each other client as many, and one more. None do if its time has come.
+        """Return the cost of the rejected orders that go before one that comes now: those of its client, and for each
+        other client as many, plus one. None go before it if its time has come.
         """
         self._forget_expired(now_s)
         own = self._refused.get(client, {})
@@ -89,7 +90,7 @@ class RetryTimes:
         turns = len(own) + 1
         if order is not None:
             own_s, turns = own_s - order.cost_s, turns - 1
-        # As if all other clients had equally many: the exact sum would look at each of them in turn.
+        # This assumes that all other clients have equally many: the exact sum would examine each of them.
         return own_s + (others_s * min(1.0, turns * other_clients / others) if others else 0.0)
 
     def _forget_expired(self, now_s: float) -> None:

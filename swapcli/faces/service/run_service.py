@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 OnReady = Callable[[ReadyService, Callable[[str], object]], None]
-"""Receives the service that accepts connections, and a writer of log lines."""
+"""Receives the service once it accepts connections, and a writer of log lines."""
 
 
 class ServiceSetup(NamedTuple):
-    """What the user has set for a service: what opens its sources, and the file of its API keys."""
+    """The user's setup for a service: the opener of its sources, and the file of its API keys."""
 
     sources: SourceChooser
     keys_file: Path
@@ -64,7 +64,7 @@ class ServiceRun(NamedTuple):
         return self.read_again().policy()
 
     def announce(self, sources: ServiceSources, listeners: Listeners, log: Callable[[str], object]) -> None:
-        """Say that connections are accepted."""
+        """Announce that connections are accepted."""
         url, lines = listeners.url, tuple(sources.describe(listeners.url))
         ready = ReadyService(url, os.getpid(), sources.names, sources.modelled, listeners.metrics_url, lines)
         self.on_ready(ready, log)
@@ -72,10 +72,10 @@ class ServiceRun(NamedTuple):
 
 
 def run_service(run: ServiceRun, log: Callable[[str], object]) -> int:
-    """Run a service in the workers of its settings; `log` writes a line without a log. Return the exit status.
+    """Run a service in the workers from its settings; `log` writes a line without a log. Return the exit status.
 
-    With a number of requests there is one process, which counts them. Raises as `open_service_sources`, `read_policy`,
-    `open_listeners` and `serve_by_workers`.
+    With a maximum number of requests there is one process, which counts them. Raises as `open_service_sources`,
+    `read_policy`, `open_listeners` and `serve_by_workers`.
     """
     sources = open_service_sources(run.setup.sources, run.networks, log)
     policy = run.setup.policy()
@@ -104,7 +104,7 @@ def _serve_here(run: ServiceRun, sources: ServiceSources, policy: ServicePolicy,
                 listeners.service,
                 ServerLimits(run.max_requests, settings.max_connections, settings.keep_alive_s),
                 on_ready=lambda: run.announce(sources, listeners, lambda line: stream.write(line + "\n")),
-                # With a limit of requests, none should be spent while the first state is read.
+                # With a maximum number of requests, none should be spent while the first state is read.
                 is_prepared=partial(followers.are_settled, timeout_s) if run.max_requests else None,
                 on_hangup=PolicyReloader(service.policy, run.read_policy, access_log, sources.registry.clock),
                 is_terminal_gone=run.is_terminal_gone,

@@ -1,8 +1,8 @@
 """Run the application: bind the socket, report readiness, and shut down without losing a request.
 
 A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests its
-connection may be idle for `keep_alive_s`. On SIGTERM or SIGINT the service accepts no new connections, finishes open
-requests, and waits at most `GRACE_S` for that. With `max_requests` it does the same after that number of requests.
+connection may be idle for `keep_alive_s`. On SIGTERM or SIGINT the service stops accepting connections and finishes
+open requests, for at most `GRACE_S`. With `max_requests` it does the same after that number of requests.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ SWITCH_INTERVAL_S = 0.0005
 DEFAULT_MAX_CONNECTIONS = 1_024
 DEFAULT_KEEP_ALIVE_S = 75.0
 """Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
-closes first may do so while a request is in transit, and a proxy repeats a POST only if it is told to."""
+closes first may do so while a request is in transit, and a proxy repeats a POST only if configured to."""
 
 BACKLOG = 2_048
 _OTHER_FILES = 128
-"""Open files reserved for other uses than connections: stores, nodes, connections being accepted or rejected."""
+"""Open files reserved for purposes other than connections: stores, nodes, and connections being accepted or
+rejected."""
 _PUBLISH_TICKS = 5
 """Ticks of 0.1 seconds between two publications of metrics, which take 2 ms."""
 _POLL_S = 0.02
@@ -74,8 +75,7 @@ _DEFAULT_LIMITS = ServerLimits()
 
 
 class WorkerPart(NamedTuple):
-    """What a server that is one of several has besides its application. `publish` is called twice a second, and at
-    the end."""
+    """The additional parts of a server that is one of several. `publish` is called twice a second, and at the end."""
 
     member: GroupMember
     parent: ParentChannel
@@ -95,12 +95,12 @@ def serve(
     on_refusal: OnRefusal = ignore_refusal,
     worker: WorkerPart | None = None,
 ) -> int:
-    """Serve the connections of a socket until stopped; return 0. `metrics` are served beside, if they have a port.
-    `on_refusal` counts what the server rejects before the application sees it.
+    """Serve the connections of a socket until stopped; return 0. If the `metrics` have a port, they are served in
+    parallel. `on_refusal` counts what the server rejects before the application sees it.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called. `on_hangup` is
-    awaited after each SIGHUP, one call at a time; if `is_terminal_gone` returns True then, the service stops instead.
-    A `worker` shares the socket with the other members of its group, and acts on messages of its parent and on SIGTERM.
+    awaited after each SIGHUP, one call at a time; if `is_terminal_gone` then returns True, the service stops instead. A
+    `worker` shares the socket with the other members of its group, and acts on its parent's messages and on SIGTERM.
     """
     server = _new_server(app, limits, on_refusal)
     server.is_prepared, server.on_ready, server.on_hangup = is_prepared, on_ready, on_hangup
@@ -140,8 +140,8 @@ def _new_server(
 
 
 def allow_open_files(count: int) -> int:
-    """Raise the limit of open files to `count` and some others, as far as the system allows; return how many of `count`
-    may be opened.
+    """Raise the limit of open files to `count` plus some others, as far as the system allows; return how many of
+    `count` may be opened.
     """
     try:
         import resource
@@ -158,7 +158,7 @@ def allow_open_files(count: int) -> int:
 
 
 class RequestCounter:
-    """Passes requests on to an application, at most `ServerLimits.max_requests`."""
+    """Passes requests to an application, at most `ServerLimits.max_requests`."""
 
     def __init__(self, app: ASGIApp, limits: ServerLimits, on_refusal: OnRefusal) -> None:
         self._app, self._on_refusal = app, on_refusal
@@ -169,7 +169,7 @@ class RequestCounter:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the maximum number of requests has been answered."""
+        """Whether the maximum number of requests has been processed."""
         return self._remaining == 0 and not self._answering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -234,7 +234,7 @@ class _Server(uvicorn.Server):
         self._serving_metrics: asyncio.Task[None] | None = None
 
     def serve_beside(self, metrics: MetricsPort | None) -> None:
-        """Serve the metrics at their own port, from the start of this server to its end."""
+        """Serve the metrics on a separate port, from the start of this server to its end."""
         if metrics is None:
             return
         self._metrics_listener = metrics.listener
@@ -306,7 +306,7 @@ class _Server(uvicorn.Server):
         if self.worker is None and self._handles_signals:
             notify_manager(STOPPING)
         self._request_counter.closing.set()
-        self.server_state.default_headers.append((b"connection", b"close"))  # of requests that still come
+        self.server_state.default_headers.append((b"connection", b"close"))  # of requests that still arrive
         for connection in self._connections:
             connection.end_after_response()
         for server in self.servers:
@@ -327,7 +327,7 @@ class _Server(uvicorn.Server):
         if not self._handles_signals:
             yield
             return
-        with suppress(ValueError):  # signals can be set in the main thread only
+        with suppress(ValueError):  # signals can only be set in the main thread
             if self.worker is not None:
                 before = {signal.SIGTERM: signal.signal(signal.SIGTERM, self._stop_gently)}
             else:
@@ -342,13 +342,13 @@ class _Server(uvicorn.Server):
 
     def _count_hangup(self, _signal: int, _frame: FrameType | None) -> None:
         if self.is_terminal_gone is not None and self.is_terminal_gone():
-            self.should_exit = True  # never in a hurry: a shell repeats the signal of the kernel
+            self.should_exit = True  # always gracefully: a shell repeats the kernel's signal
         else:
             self._hangups += 1
 
     def _stop_gently(self, _signal: int, _frame: FrameType | None) -> None:
-        """Shut down gracefully. A manager of services may signal all its processes, and the parent passes that on, so
-        that a second signal means no hurry."""
+        """Shut down gracefully. A service manager may signal all of its processes, and the parent passes the signal on,
+        so a second signal does not mean urgency."""
         self.should_exit = True
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:

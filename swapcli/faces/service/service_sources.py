@@ -41,7 +41,7 @@ class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network.
 
     `modelled` are the networks whose prices are not real at the start, and `price_request` is how the user requested
-    those. `witnesses` by network confirm the state of payloads.
+    such prices. `witnesses` by network confirm the state of payloads.
     """
 
     registry: MarketRegistry
@@ -51,7 +51,7 @@ class ServiceSources(NamedTuple):
     price_request: PriceRequest
     witnesses: dict[str, Witnesses]
     state_url: Secret | None
-    """The server of the state that several services share."""
+    """The server of the state shared by several services."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,9 +65,9 @@ class ServiceSources(NamedTuple):
 
 
 class ReadyService(NamedTuple):
-    """A service that accepts connections: its URL, its process, its networks, and those on modelled prices at first.
+    """A service that accepts connections: its URL, process and networks, and the networks on modelled prices at first.
 
-    `metrics_url` is that of its metrics, if they have a separate port.
+    `metrics_url` is the URL of its metrics, if they have a separate port.
     """
 
     url: str
@@ -76,10 +76,10 @@ class ReadyService(NamedTuple):
     modelled: tuple[str, ...]
     metrics_url: str | None = None
     lines: tuple[str, ...] = ()
-    """What a terminal shows about it."""
+    """The lines that a terminal shows about it."""
 
     def document(self) -> ReadyJson:
-        """Return the line of JSON of `swapcli serve`."""
+        """Return the JSON line of `swapcli serve`."""
         document: dict[str, object] = {
             "url": self.url,
             "pid": self.pid,
@@ -92,16 +92,16 @@ class ReadyService(NamedTuple):
 
 
 class ServicePolicy(NamedTuple):
-    """What a service reads again on SIGHUP."""
+    """The parts that a service reads again on SIGHUP."""
 
     settings: ServiceSettings
     keys: KeyStore
 
 
 def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Callable[[str], object]) -> ServiceSources:
-    """Return the sources of the networks `names`, or of all configured ones; `log` receives lines about nodes.
+    """Return the sources of the networks `names`, or of all configured networks; `log` receives lines about nodes.
 
-    Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
+    Raises as `choose_service_pools`, and `InvalidOption` for a network that has no router of its dialect.
     """
     from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 
@@ -167,9 +167,9 @@ def open_app(
 
 
 def open_shared_state(sources: ServiceSources, log: AccessLog) -> RedisState | None:
-    """Return the state that the service shares with others, if the settings name its server.
+    """Return the state that the service shares with others, if the settings name a server for it.
 
-    Raises `ConfigError` if the package for it is not installed.
+    Raises `ConfigError` if the required package is not installed.
     """
     if sources.state_url is None:
         return None
@@ -190,6 +190,6 @@ def _check_dialect(network: Network) -> None:
 
 
 def _log_node(log: Callable[[str], object], network: str, message: str) -> None:
-    """Write a log line about a node that fails, or that a network lacks."""
+    """Write a log line about a failing node, or a network without nodes."""
     time, level = format_iso_utc(int(SYSTEM_CLOCK.now_s() * 1000)), "info" if READ_AGAIN in message else "warning"
     log(json.dumps({"time": time, "level": level, "network": network, "node": message}, separators=(",", ":")))

@@ -1,7 +1,7 @@
 """Accept connections on one listening socket in several processes, sharing them about evenly.
 
-The system wakes all of them for a connection, and one that is fast could take all. A worker with more connections than
-another one leaves a new one to the others for a moment.
+The system wakes all of them for each connection, so a fast one could take all connections. A worker with more
+connections than another briefly leaves a new one to the others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 from swapcli.faces.service.worker_group import GroupMember
 
 YIELD_S = 0.005
-"""Time in which a worker with fewer connections may accept one first. A busy worker gets to it within some
+"""Time in which a worker with fewer connections may accept a connection first. A busy worker gets to it within a few
 milliseconds, between two quotes."""
 OUT_OF_FILES_PAUSE_S = 0.5
 
@@ -51,7 +51,7 @@ class SharedListener:
             self._listener.close()
 
     def report_count(self) -> int:
-        """Show the other workers how many connections are open here; return the number."""
+        """Show the other workers how many connections are open here; return that number."""
         count = self._count() + len(self._opening)
         if self._is_open:
             self._connections.set(self._slot, count)
@@ -77,7 +77,7 @@ class SharedListener:
             connection, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return  # another worker was faster, or the client is gone
-        except OSError:  # no file descriptor is left
+        except OSError:  # no file descriptors are left
             self._pause(OUT_OF_FILES_PAUSE_S)
             return
         connection.setblocking(False)

@@ -1,7 +1,7 @@
-"""Memory that processes of a service share. It is created before they are forked, and has a fixed size.
+"""Memory shared by a service's processes. It is created before they are forked, and has a fixed size.
 
-A process can be killed at any point: the system releases its locks, readers of a document see the old one or the new
-one, and of a table at most the entry that was being written is lost.
+A process can be killed at any point: the system releases its locks, readers of a document see the old or the new one,
+and a table loses at most the entry being written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ KEY_BYTES = 16
 
 _SETS = 4_096
 _WAYS = 16
-"""Records of a set: with the 10,000 keys that one process keeps, 2.4 on average, more than 16 in one of 10^6 tables."""
+"""Records per set: with the 10,000 keys that one process keeps, 2.4 on average, and more than 16 in one of 10^6
+tables."""
 _RECORD = Struct("=16sdd")
 _NO_KEY = bytes(KEY_BYTES)
 _HALF = Struct("=QI")
@@ -34,12 +35,13 @@ def digest_key(*parts: str) -> bytes:
 
 
 class SharedLock:
-    """Excludes other threads, and other processes that inherited it. Use it in a `with` block, and not recursively."""
+    """Excludes other threads, and other processes that inherited it. Use it as a context manager, and not
+    recursively."""
 
     def __init__(self) -> None:
         import fcntl
 
-        # A lock of the process on a file, which the system releases when the process ends.
+        # A lock that the process holds on a file, which the system releases when the process ends.
         self._file = TemporaryFile(dir=temporary_folder())  # noqa: SIM115 - open as long as the lock exists
         self._threads = Lock()
         self._lock, self._exclusive, self._unlock = fcntl.lockf, fcntl.LOCK_EX, fcntl.LOCK_UN
@@ -63,14 +65,14 @@ class SharedLock:
 
 
 class Entry(NamedTuple):
-    """A value and its time, on any clock that all processes share."""
+    """A value and its time, on any clock shared by all processes."""
 
     value: float
     at: float
 
 
 class SharedTable:
-    """Entries by a key of 16 bytes. In a full set of keys, the entry with the oldest time makes room."""
+    """Entries by a 16-byte key. In a full set of keys, a new entry replaces the one with the oldest time."""
 
     def __init__(self, sets: int = _SETS) -> None:
         self._sets = sets
@@ -78,7 +80,7 @@ class SharedTable:
         self._lock = SharedLock()
 
     def update(self, key: bytes, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Replace the entry of a key, None if there is none, by the one that `change` returns, and return that."""
+        """Replace a key's entry, None if there is none, with the result of `change`, and return that."""
         with self._lock:
             offset, entry = self._locate(key)
             entry = change(entry)
@@ -96,7 +98,7 @@ class SharedTable:
             self._memory[:] = bytes(len(self._memory))
 
     def _locate(self, key: bytes) -> tuple[int, Entry | None]:
-        """Return the offset for a key's record, and its entry."""
+        """Return the offset of a key's record, and its entry."""
         start = int.from_bytes(key[:4], "little") % self._sets * _WAYS * _RECORD.size
         end = start + _WAYS * _RECORD.size
         oldest_offset, oldest_at = start, float("inf")
@@ -112,7 +114,8 @@ class SharedTable:
 
 
 class SharedDocument:
-    """A document of at most `max_bytes` that one process writes, and others read as a whole: the old one or the new."""
+    """A document of at most `max_bytes`, written by one process and read as a whole by others: the old or the new
+    one."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -120,13 +123,13 @@ class SharedDocument:
         self._memory = mmap.mmap(-1, 1 + 2 * self._half_bytes)
 
     def write(self, content: bytes) -> bool:
-        """Replace the document; return False, and leave it, if the content is too long."""
+        """Replace the document; if the content is too long, return False and leave it unchanged."""
         if len(content) > self._max_bytes:
             return False
         active = self._memory[0]
         version = self._header(active)[0] + 1
         offset = self._offset(1 - active)
-        # Without a version, a reader that is still in this half discards what it has read.
+        # Without a version, a reader that is still reading this half discards it.
         _HALF.pack_into(self._memory, offset, 0, 0)
         self._memory[offset + _HALF.size : offset + _HALF.size + len(content)] = content
         _HALF.pack_into(self._memory, offset, version, len(content))
@@ -135,11 +138,11 @@ class SharedDocument:
 
     @property
     def version(self) -> int:
-        """A number that grows with every write; 0 before the first."""
+        """A number that grows with every write; 0 before the first write."""
         return self._header(self._memory[0])[0]
 
     def read(self) -> bytes:
-        """Return the document; b"" before the first."""
+        """Return the document; empty before the first write."""
         while True:
             active = self._memory[0]
             version, size = self._header(active)
@@ -157,7 +160,7 @@ class SharedDocument:
 
 
 class SharedCounts:
-    """A count of each process, by its index; a process that is not available has none."""
+    """A count for each process, by its index; a process that is not available has none."""
 
     def __init__(self, size: int) -> None:
         self._memory = mmap.mmap(-1, size * _COUNT.size)

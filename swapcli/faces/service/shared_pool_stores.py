@@ -1,6 +1,6 @@
-"""The stores of followed markets in a service of several processes: one process writes them, the workers read them.
+"""The stores of followed markets in a service with several processes: one process writes them, the workers read them.
 
-The parent opens them, without a thread or a connection, before it forks the others.
+The parent opens them, without threads or connections, before it forks the others.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _PUBLISH_S = 0.5
 
 
 class SharedStores:
-    """The stores of `followed` markets. Use it in a `with` block, which removes private stores at its end.
+    """The stores of `followed` markets. Use it as a context manager, which removes private stores at its end.
 
-    Each worker itself follows feeds, and stores without a node, which another program writes.
+    Each worker follows feeds itself, and also stores without a node, which another program writes.
     """
 
     def __init__(self, followed: Iterable[AnyFollowed], workers: int) -> None:
@@ -62,11 +62,11 @@ class SharedStores:
 
     @property
     def announcements(self) -> BlockAnnouncements:
-        """The announcements of the writer."""
+        """The writer's announcements."""
         return self._announcements
 
     def followed_by(self, slot: int) -> list[AnyFollowed]:
-        """Return the markets as a worker follows them."""
+        """Return the markets in the form in which a worker follows them."""
         written = [self._read_only(market, paths.store, slot) for paths, market in self._written.items()]
         return [*self._unwritten, *written]
 
@@ -79,7 +79,7 @@ class SharedStores:
     def write(
         self, networks: Iterable[str], member: GroupMember, parent: ParentChannel, log: AccessLog, clock: Clock
     ) -> int:
-        """Write the stores in this process until the parent says stop; return 0. `member` has the metrics."""
+        """Write the stores in this process until the parent tells it to stop; return 0. `member` has the metrics."""
         with WriterThreads(self._written, self._announcements, log, clock) as threads:
             metrics = Metrics(networks, (), member)
             metrics.watch_markets(lambda: threads.figures().values())
@@ -96,7 +96,7 @@ def _find_own_store(market: Followed) -> Path | None:
 
 
 def _run_until_stopped(parent: ParentChannel, publish: Callable[[], None]) -> None:
-    """Call `publish` again and again until the parent or SIGTERM says stop."""
+    """Call `publish` periodically until the parent or SIGTERM says stop."""
     is_stopped = Event()
     signal.signal(signal.SIGTERM, lambda *_: is_stopped.set())
     parent.report_ready()

@@ -1,7 +1,7 @@
 """Confirm the state behind a service's payloads with other nodes, before a response is sent.
 
 A service follows public nodes, and does not remember which of them returned a pool's state. So two of them must return
-it again, at the block of the market. This happens once per pool and block, in one thread per network.
+the state again, at the market's block. This happens once per pool and block, in one thread per network.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from swapcli.state.snapshot_reader import ReadState
 
 TIMEOUT_S: Final = 8.0
 MAX_WAITING: Final = 64
-"""Responses of one network that may wait. Most find their pools confirmed."""
+"""Maximum number of waiting responses per network. Most find their pools already confirmed."""
 _LATE: Final = Confirmation(1, "no second node confirmed the pool state in time")
 
 

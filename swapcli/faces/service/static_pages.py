@@ -1,4 +1,4 @@
-"""Pages that are the same for all clients until they are built again, with an ETag, and compressed once by gzip."""
+"""Pages that are the same for all clients until they are rebuilt, with an ETag, and compressed once with gzip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StaticPage:
         self._digest = blake2b(body, digest_size=12).hexdigest()
 
     async def respond(self, scope: Scope, send: Send, vary: str = "Accept-Encoding") -> None:
-        """Send the representation that the client prefers, or status 304 if it has that."""
+        """Send the representation that the client prefers, or status 304 if the client has it."""
         is_compressed = accepts_gzip(get_header(scope, b"accept-encoding"))
         tag = f"{self._digest}-gzip" if is_compressed else self._digest
         headers = [("ETag", f'"{tag}"'), ("Vary", vary), ("Cache-Control", "no-cache")]
@@ -44,7 +44,7 @@ class StaticPage:
 
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Return whether an `Accept-Encoding` header accepts gzip, and does not prefer the body as it is."""
+    """Return whether an `Accept-Encoding` header accepts gzip and does not prefer the uncompressed body."""
     weights = parse_weights(accept_encoding)
     weight = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
     return weight > 0.0 and weight >= weights.get("identity", 0.0)

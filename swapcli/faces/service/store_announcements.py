@@ -22,10 +22,10 @@ _ANNOUNCEMENT = b"!"
 
 
 class WriterState(NamedTuple):
-    """How a store is written: how new blocks are found, and, if the store does not exist yet, why.
+    """How a store is written: how new blocks are found and, if the store does not exist yet, why.
 
-    `clock_offset_s` is as in `KnowsTime`, of the writer's node. `path` is where the store is, "" before it is written.
-    `node` is the position of the node that it reads.
+    `clock_offset_s` is as in `KnowsTime`, from the writer's node. `path` is the path of the store, empty before it is
+    written. `node` is the index of the node that the writer reads.
     """
 
     mode: FollowMode = FollowMode.POLLING
@@ -45,7 +45,7 @@ class BlockAnnouncements:
         self._pipes = {(name, slot): _Pipe() for name in names for slot in range(workers)}
 
     def close_others(self, slot: int) -> None:
-        """Close the pipes of the other workers, in the process of a worker: it needs its files for connections."""
+        """In a worker's process, close the pipes of the other workers: it needs its files for connections."""
         for key in [key for key in self._pipes if key[1] != slot]:
             self._pipes.pop(key).close()
 
@@ -56,16 +56,16 @@ class BlockAnnouncements:
                 pipe.write()
 
     def set_state(self, network: str, state: WriterState) -> None:
-        """Set how the store of a network is written. Only the writer calls this."""
+        """Set how a network's store is written. Only the writer calls this."""
         self._states[network].write(msgspec.json.encode(state))
 
     def state(self, network: str) -> WriterState:
-        """Return how the store of a network is written."""
+        """Return how a network's store is written."""
         content = self._states[network].read()
         return msgspec.json.decode(content, type=WriterState) if content else WriterState()
 
     def heads(self, network: str, slot: int, poll_s: float) -> AnnouncedHeads:
-        """Return the head source of a worker."""
+        """Return a worker's head source."""
         return AnnouncedHeads(self, network, self._pipes[network, slot], poll_s)
 
 
@@ -87,12 +87,12 @@ class AnnouncedHeads:
 
     @property
     def clock_offset_s(self) -> float:
-        """As `KnowsTime.clock_offset_s`, as the writer's nodes have shown."""
+        """As `KnowsTime.clock_offset_s`, as shown by the writer's nodes."""
         return self._announcements.state(self._network).clock_offset_s
 
     @property
     def node(self) -> int:
-        """The position of the node that the writer reads, among several."""
+        """The index of the node that the writer reads."""
         return self._announcements.state(self._network).node
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
@@ -110,7 +110,7 @@ class AnnouncedHeads:
         self._wakeup.write()
 
     def close(self) -> None:
-        """As `HeadSource.close`; what it opened ends with the process."""
+        """As `HeadSource.close`; everything it opened ends with the process."""
 
 
 class _Pipe:
@@ -122,7 +122,7 @@ class _Pipe:
         os.set_blocking(self._write_end, False)
 
     def write(self) -> None:
-        with suppress(BlockingIOError):  # it is readable already
+        with suppress(BlockingIOError):  # it is already readable
             os.write(self._write_end, _ANNOUNCEMENT)
 
     def close(self) -> None:

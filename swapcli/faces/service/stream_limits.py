@@ -1,22 +1,23 @@
-"""How many event streams each client has open, in all workers of a service."""
+"""Count the open event streams of each client, in all workers of a service."""
 
 from __future__ import annotations
 
 from swapcli.faces.service.shared_memory import Entry, SharedLock, SharedTable, digest_key
 
 _SETS = 1_024
-"""Sets of each worker's table: connections bound the number of streams, and an overfull table forgets some."""
+"""Sets in each worker's table: connections bound the number of streams, and an overfull table forgets some."""
 
 
 class SharedStreams:
-    """The streams of all workers, each with its own table: those of a worker that was killed can be cleared."""
+    """The streams of all workers, each with a separate table, so that those of a killed worker can be cleared."""
 
     def __init__(self, workers: int) -> None:
         self._tables = [SharedTable(_SETS) for _ in range(workers)]
         self._lock = SharedLock()
 
     def open(self, slot: int, client: str, limit: int) -> bool:
-        """Count a stream of a client in the worker at a slot, unless it has `limit`; return whether it was counted."""
+        """Count a client's stream in the worker at a slot, unless the client has `limit`; return whether it was
+        counted."""
         key = digest_key(client)
         with self._lock:
             entries = [table.find(key) for table in self._tables]
@@ -26,7 +27,8 @@ class SharedStreams:
             return True
 
     def close(self, slot: int, client: str) -> None:
-        """Count one stream less in the worker at a slot. A client without streams makes room in its table first."""
+        """Count one stream less in the worker at a slot. Clients without streams are the first to make room in its
+        table."""
 
         def count(entry: Entry | None) -> Entry:
             left = max(0.0, entry.value - 1) if entry else 0.0

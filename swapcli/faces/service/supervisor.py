@@ -1,8 +1,8 @@
 """The parent of worker processes: it forks them, passes signals on, and replaces those that end.
 
 A worker that ends is replaced after a pause that doubles while its replacements end early. If that continues, the
-service finishes open requests and ends with an error: a manager of services should see it. A worker that drains and
-ends with 0 is replaced at once. A worker that hangs is killed, and then replaced.
+service finishes open requests and exits with an error, so that a service manager sees it. A worker that drains and
+exits with 0 is replaced at once. A worker that hangs is killed, and then replaced.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ if TYPE_CHECKING:
 FIRST_PAUSE_S = 0.1
 MAX_PAUSE_S = 5.0
 EARLY_S = 5.0
-"""A process that ends within this time has ended early: its start takes less than a second."""
+"""A process that ends within this time has ended early: starting takes less than a second."""
 MAX_EARLY_ENDS = 8
-"""Early ends in a row of one process after which the service ends: with the pauses between them, after 11 seconds or
+"""Consecutive early ends of one process after which the service ends: with the pauses in between, after 11 seconds or
 more."""
 KILL_AFTER_S = GRACE_S + 3.0
-"""Time from the signal to stop until processes that are still there are killed: they take `GRACE_S` at most."""
+"""Time from the stop signal until remaining processes are killed: they take at most `GRACE_S`."""
 
 HUNG_AFTER_S = 2.0 * GRACE_S
-"""Time without a heartbeat after which a process is killed: one that drains has none for `GRACE_S` or a little more."""
+"""Time without a heartbeat after which a process is killed: a draining process has none for `GRACE_S` or a little
+more."""
 
 _DEFECT = 70
 """`EX_SOFTWARE` of sysexits.h: the status of a worker that failed because of a defect."""
@@ -53,11 +54,11 @@ class ProcessPlan(NamedTuple):
 
 
 class Supervisor:
-    """Runs processes: the workers of `group` in order of their slots, then its helpers.
+    """Runs processes: the workers of `group` in slot order, followed by its helpers.
 
-    `on_ready` is called once all of them are ready; `on_reload` after each SIGHUP, before the processes reload, or all
-    stop if `is_terminal_gone` returns True then; `on_problem` with the name of a process that has ended or could not be
-    started, and why; `on_stop` at the signal to stop.
+    `on_ready` is called once all of them are ready. `on_reload` is called after each SIGHUP, before the processes
+    reload; if `is_terminal_gone` then returns True, all stop instead. `on_problem` receives the name of a process that
+    has ended or could not be started, and why. `on_stop` is called at the stop signal.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Supervisor:
     def run(self) -> None:
         """Run until SIGTERM or SIGINT, and until all processes have ended.
 
-        Raises `UnhealthyError` if a process ends early again and again.
+        Raises `UnhealthyError` if a process repeatedly ends early.
         """
         with self._handle_signals() as wakeup:
             try:
@@ -114,12 +115,12 @@ class Supervisor:
     def _start(self, child: _Child) -> None:
         try:
             child.start(self._children)
-        except OSError as error:  # the system has no process, memory or file to spare, perhaps for a moment only
+        except OSError as error:  # the system has no process, memory or file left, perhaps only for a moment
             child.plan_replacement(is_early=True)
             self._report(child, f"could not be started: {error.strerror}")
 
     def _wait(self, wakeup: int) -> None:
-        """Wait for a signal, a message of a child, or the time to start one."""
+        """Wait for a signal, a child's message, or the time to start a child."""
         now_s = time.monotonic()
         waiting = [child for child in self._children if not child.is_running] if self._stop_s is None else []
         pauses_s = [child.start_at_s - now_s for child in waiting]
@@ -165,7 +166,7 @@ class Supervisor:
                 child.channel.send(message)
 
     def _kill_hung_processes(self, now_s: float) -> None:
-        """Kill processes without a heartbeat for `HUNG_AFTER_S` in which this one ran."""
+        """Kill processes that had no heartbeat for `HUNG_AFTER_S` while this process was running."""
         paused_s = max(0.0, now_s - self._checked_s - 2.0 * _POLL_S)
         self._checked_s = now_s
         for child in self._children:
@@ -189,7 +190,7 @@ class Supervisor:
         self._set_status()
 
     def _report(self, child: _Child, problem: str) -> None:
-        """Report why a process has ended; stop all if it has ended early too often."""
+        """Report why a process has ended; stop all processes if it has ended early too often."""
         self._on_problem(child.plan.name, problem)
         if child.early_ends >= MAX_EARLY_ENDS:
             self._failure = UnhealthyError(
@@ -201,7 +202,7 @@ class Supervisor:
 
     @contextmanager
     def _handle_signals(self) -> Iterator[int]:
-        """Collect signals, and provide a file descriptor that is readable when there are some."""
+        """Collect signals, and provide a file descriptor that is readable when there are any."""
         read_end, write_end = os.pipe()
         os.set_blocking(read_end, False)
         os.set_blocking(write_end, False)
@@ -246,7 +247,7 @@ class _Child:
         return time.monotonic() - self._started_s < EARLY_S
 
     def start(self, children: Sequence[_Child]) -> None:
-        """Fork the process; it inherits no channel of other ones. Raises `OSError`."""
+        """Fork the process, which does not inherit other processes' channels. Raises `OSError`."""
         ours, theirs = open_channel()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -263,7 +264,7 @@ class _Child:
         self._heartbeat, self.hang = None, ""
 
     def read_channel(self) -> None:
-        """Read whether the process is ready; at the end of the channel, stop looking at it."""
+        """Read whether the process is ready; at the end of the channel, stop watching it."""
         assert self.channel is not None
         if self.channel.receive_ready():
             self.is_ready = True
@@ -272,14 +273,15 @@ class _Child:
             self.channel = None
 
     def record_heartbeat(self, heartbeat: int, now_s: float, paused_s: float) -> None:
-        """Record the current heartbeat; `paused_s` since the last call do not count, as all processes were paused."""
+        """Record the current heartbeat; `paused_s` since the last call do not count, because all processes were
+        paused."""
         if heartbeat == self._heartbeat:
             self.last_heartbeat_s += paused_s
         else:
             self._heartbeat, self.last_heartbeat_s = heartbeat, now_s
 
     def kill_hung(self) -> None:
-        """Kill a process that hangs; `poll` then returns its status."""
+        """Kill a hanging process; `poll` then returns its status."""
         if self._pid is not None and not self.hang:
             self.hang = f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
             with suppress(ProcessLookupError):
@@ -308,7 +310,7 @@ class _Child:
         self.start_at_s = time.monotonic() + pause_s
 
     def kill(self) -> None:
-        """Kill the process, if it runs, and wait for its end."""
+        """Kill the process, if it is running, and wait for its end."""
         if self._pid is not None:
             with suppress(ProcessLookupError, ChildProcessError):
                 os.kill(self._pid, signal.SIGKILL)
@@ -317,13 +319,13 @@ class _Child:
 
 
 def _run_child(plan: ProcessPlan, parent: ParentChannel, inherited: Sequence[WorkerChannel]) -> NoReturn:
-    """Run a process to its end, without what the parent would do at its own, and without the parent's channels."""
+    """Run a process to its end, without the parent's exit handlers and channels."""
     status = _DEFECT
     try:
         for channel in inherited:
             channel.close()
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGINT, signal.SIGHUP):  # the parent passes on what they mean
+        for number in (signal.SIGINT, signal.SIGHUP):  # the parent passes on their meaning
             signal.signal(number, signal.SIG_IGN)
         for number in (signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The terminal that a service was started on: a service ends when it is closed, as other programs on it do."""
+"""The terminal on which a service was started: a service ends when its terminal is closed, like other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 def find_terminal() -> Callable[[], bool] | None:
     """Return a function that shows whether the terminal of this process is gone, or None if it has none.
 
-    A process whose parent ignores SIGHUP has none, as that is how `nohup` says that it should outlive its terminal.
+    A process whose parent ignores SIGHUP has none, because that is how `nohup` makes a process outlive its terminal.
     """
     if _HANGUP is None or signal.getsignal(_HANGUP) is signal.SIG_IGN:
         return None
@@ -23,7 +23,8 @@ def find_terminal() -> Callable[[], bool] | None:
 
 
 def watch_terminal() -> Callable[[], bool] | None:
-    """Return `find_terminal`; until a service handles SIGHUP itself, end if the terminal closes, and ignore others."""
+    """Return `find_terminal`. Until a service handles SIGHUP itself, exit if the terminal closes, and ignore other
+    SIGHUPs."""
     is_terminal_gone = find_terminal()
 
     def on_hangup(number: int, _frame: object) -> None:

@@ -1,7 +1,7 @@
-"""Export the spans of requests to an OpenTelemetry collector, configured by the standard OTEL_* variables.
+"""Export the spans of requests to an OpenTelemetry collector, configured with the standard OTEL_* variables.
 
-While a request runs, its spans are only times; the SDK gets them when it ends. The module is imported only if a
-collector is set; the SDK comes with the extra `otel`.
+While a request runs, its spans are only times; the SDK receives them when the request ends. The module is imported only
+if a collector is set; the SDK comes with the extra `otel`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_E
 _STATUS: Final = "http.response.status_code"
 
 OnProblem = Callable[[str | None], object]
-"""Is called with the reason why spans are lost, and with None when they are exported again."""
+"""Called with the reason why spans are lost, and with None when they are exported again."""
 
 
 def open_tracer(environ: Mapping[str, str], on_problem: OnProblem) -> Tracer | None:
-    """Return what exports spans from this process; None if the environment names no collector, or if it cannot be used.
+    """Return the exporter of this process's spans; None if the environment names no collector, or if it cannot be used.
 
     Call this after a fork: it starts a thread.
     """
@@ -49,7 +49,7 @@ def open_tracer(environ: Mapping[str, str], on_problem: OnProblem) -> Tracer | N
 
 
 class Tracer:
-    """Makes a span of each request and of its parts, and exports them in a thread, with a queue of bounded size."""
+    """Makes a span for each request and its parts, and exports them in a thread, with a bounded queue."""
 
     def __init__(self, collector: str, on_problem: OnProblem) -> None:
         from opentelemetry.context import Context
@@ -58,7 +58,7 @@ class Tracer:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        # It logs each failed batch, with the address of the collector; `_ReportingExporter` reports changes.
+        # It logs each failed batch with the collector's URL; `_ReportingExporter` reports only changes.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
         resource = Resource.create({"service.name": "swapcli", "service.version": __version__})
         self._provider = TracerProvider(
@@ -70,7 +70,7 @@ class Tracer:
         self._root = Context()
 
     def begin(self, caller: Trace | None) -> Trace:
-        """Return the trace of a new request: that of its caller, otherwise a new one."""
+        """Return the trace of a new request: its caller's, otherwise a new one."""
         from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 
         parent = self._root
@@ -82,7 +82,7 @@ class Tracer:
         return _ExportedTrace(span, caller.parent_id if caller else "")
 
     def end(self, record: AccessRecord) -> None:
-        """Export the spans of a request that has ended."""
+        """Export the spans of a finished request."""
         from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
         trace = record.trace
@@ -104,14 +104,14 @@ class Tracer:
         span.end()
 
     def close(self) -> None:
-        """Export the last spans, for at most `CLOSE_S`: the collector may be away."""
+        """Export the last spans, for at most `CLOSE_S`: the collector may be down."""
         closing = Thread(target=self._provider.shutdown, name="trace export", daemon=True)
         closing.start()
         closing.join(CLOSE_S)
 
 
 class _ExportedTrace(Trace):
-    """A trace with the span of the SDK. Its parts are kept if it is sampled."""
+    """A trace with the SDK's span. Its parts are kept if it is sampled."""
 
     __slots__ = ("span",)
 

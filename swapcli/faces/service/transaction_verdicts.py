@@ -1,4 +1,4 @@
-"""The verdict of a network's node on a transaction, which responses have on request (`details`)."""
+"""A node's verdict on a transaction, which responses include on request (`details`)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 class BuiltResponse(NamedTuple):
-    """The transaction of a response and what it was built from: a route on `pools` (by key), whose state is that of
-    `origin`."""
+    """A response's transaction and the data behind it: a route on `pools` (by key) in the state `origin`."""
 
     payload: UnsignedTransaction
     result: RouteResult
@@ -33,9 +32,9 @@ class BuiltResponse(NamedTuple):
 def amend_with_verdict(
     registry: MarketRegistry, built: BuiltResponse, amend: Callable[[VerdictJson], object]
 ) -> NodeCheck:
-    """Return what queries a node for the verdict and has `amend` add it to the document.
+    """Return a function that queries a node for the verdict and lets `amend` add it to the document.
 
-    The known pools are taken at once, since sources are used in one thread.
+    The known pools are read now, because sources are used in one thread.
     """
     payload, result, pools, origin, source = built
     network = source.network

@@ -1,7 +1,7 @@
 """The address of a client behind reverse proxies.
 
 Each proxy appends the address of its caller to `X-Forwarded-For` or `Forwarded` (RFC 7239). The entries are read from
-the right, as long as the hop that wrote an entry is trusted. Entries further left may be forged.
+the right, for as long as the hop that wrote an entry is trusted. Entries further left may be forged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 Headers = Iterable[tuple[bytes, bytes]]
 
 MAX_FORWARDED_CHARACTERS = 1_024
-"""Part of `Forwarded` that is read, from its right end: a dozen hops, and cheap to parse."""
+"""Part of `Forwarded` to read, from its right end: a dozen hops, and cheap to parse."""
 
 _LOOPBACK = IPv4Address("127.0.0.1")
 _X_FORWARDED_FOR = b"x-forwarded-for"
@@ -29,7 +29,7 @@ _NODE = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<v4>[0-9.]+))(?::[0-9]{1,5
 
 
 class TrustedProxies:
-    """The networks whose hosts are trusted to forward requests with the true client address."""
+    """The networks whose hosts are trusted to forward the true client address."""
 
     def __init__(self, networks: Iterable[str] = ()) -> None:
         self._networks: tuple[IPv4Network | IPv6Network, ...] = tuple(ip_network(each) for each in networks)
@@ -40,7 +40,7 @@ class TrustedProxies:
         return self._is_trusted(_LOOPBACK)
 
     def client_address(self, peer: str | None, headers: Headers) -> str | None:
-        """Return the address of the client of a request that arrived from `peer` (None: no IP connection).
+        """Return the client's address for a request that arrived from `peer` (None: no IP connection).
 
         `headers` have names in lower case. Return None if a trusted proxy does not give the client's address, or if
         `X-Forwarded-For` and `Forwarded` disagree, since the proxy did not write one of them.
@@ -57,7 +57,7 @@ class TrustedProxies:
         return str(client) if client is not None and not clients else None
 
     def is_unnamed_proxy(self, peer: str | None, headers: Headers) -> bool:
-        """Return whether a request was forwarded by a proxy on this machine that is not trusted."""
+        """Return whether a request was forwarded by an untrusted proxy on this machine."""
         hop = parse_address(peer)
         if hop is None or not hop.is_loopback or self._is_trusted(hop):
             return False
@@ -95,7 +95,7 @@ def _x_forwarded_for(headers: Headers) -> Iterator[str]:
 
 
 def _forwarded(headers: Headers) -> Iterator[str]:
-    """Yield the `for` parameter of each element, "" if it is missing or malformed."""
+    """Yield the `for` parameter of each element; empty if it is missing or malformed."""
     value = ",".join(_values(headers, _FORWARDED))
     if not value:
         return

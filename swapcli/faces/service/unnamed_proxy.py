@@ -1,7 +1,8 @@
-"""A proxy on this machine that the settings do not name: all its clients look like one on this machine.
+"""A proxy on this machine that the settings do not name: all of its clients appear to be on this machine.
 
-Clients on this machine have no limits, and so have all clients of such a proxy. Their requests are answered all the
-same; the log, a metric and the readiness page say so, and the clients take turns by the addresses that the proxy gives.
+Clients on this machine have no limits, and neither do the clients of such a proxy. Their requests are served
+nevertheless; the log, a metric and the readiness page report it, and the clients take turns by the addresses that the
+proxy gives.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ _LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
 
 
 class UnnamedProxyWatch:
-    """Finds requests of such a proxy. It looks again from the start after a reload of the policy.
+    """Detects requests from such a proxy. It starts anew after a reload of the policy.
 
-    The workers of a group tell each other, so that one of them logs it, and all of them show it.
+    The workers of a group inform each other, so that one of them logs it and all of them show it.
     """
 
     def __init__(
@@ -33,16 +34,16 @@ class UnnamedProxyWatch:
 
     @property
     def warnings(self) -> list[str]:
-        """What the readiness page shows: that there is such a proxy under the rules in force."""
+        """The readiness page's warnings: whether there is such a proxy under the current rules."""
         self._forget_after_reload()
         is_seen = self._seen_under is not None or self._is_seen_by_others()
         return [UNNAMED_PROXY] if is_seen and not self._policy.rules.proxies.trusts_loopback else []
 
     def queue_client(self, peer: str | None, headers: Headers, now_s: float) -> str | None:
-        """Return the client that a request of such a proxy is queued for; None for any other request.
+        """Return the client under which a request from such a proxy is queued; None for any other request.
 
-        It is the last address that the proxy gives, which may be forged by clients on this machine. It is never one
-        that is limited, so that no one uses up the requests of another client.
+        It is the last address given by the proxy, which clients on this machine may forge. It is never a rate-limited
+        client, so no one can use up another client's requests.
         """
         self._forget_after_reload()
         rules = self._policy.rules

@@ -1,4 +1,4 @@
-"""What the worker processes of a service share: connections, limits, issued routes, metrics, and how many run.
+"""The state that a service's worker processes share: connections, limits, issued routes, metrics, and how many run.
 
 The parent creates a group before it forks the workers. Each member has a slot, which its replacement inherits.
 """
@@ -20,15 +20,15 @@ from swapcli.faces.service.shared_memory import SharedCounts, SharedDocument, Sh
 from swapcli.faces.service.stream_limits import SharedStreams
 
 MAX_METRICS_BYTES = 2**22
-"""Metrics of a process: about 100 bytes a sample, with 15 samples an endpoint and status of a network. Only what is
-written takes memory."""
+"""Metrics of a process: about 100 bytes per sample, with 15 samples per endpoint and status of a network. Only written
+memory is used."""
 
 MAX_PATH_BYTES = 4_096
 _STATUS_BYTES = 256
 
 
 class GroupStatus(NamedTuple):
-    """How many workers are to run, how many accept connections, and how many had to be replaced so far."""
+    """How many workers should run, how many accept connections, and how many had to be replaced so far."""
 
     configured: int
     live: int
@@ -42,7 +42,7 @@ class WorkerGroup:
         self.size = size
         self.connections = SharedCounts(size)
         self.unnamed_proxies = SharedCounts(size)
-        """1 for each worker that has found one; the others have no count."""
+        """1 for each worker that has found such a proxy; the others have no count."""
         self.buckets = {each: SharedBuckets() for each in RequestClass}
         self.quotas = SharedBuckets()
         self.streams = SharedStreams(size)
@@ -57,7 +57,7 @@ class WorkerGroup:
 
     @property
     def status(self) -> GroupStatus:
-        """The status that the parent set last."""
+        """The status last set by the parent."""
         return msgspec.json.decode(self._status.read(), type=GroupStatus)
 
     def set_status(self, live: int, replaced: int) -> None:
@@ -65,7 +65,7 @@ class WorkerGroup:
         self._status.write(msgspec.json.encode(GroupStatus(self.size, live, replaced)))
 
     def publish_metrics(self, slot: int, families: list[Metric]) -> None:
-        """Replace the metrics of a member. This also shows that it works: see `heartbeat`."""
+        """Replace a member's metrics. This also shows that it works: see `heartbeat`."""
         _write_metrics(self._metrics[slot], families)
 
     def heartbeat(self, slot: int) -> int:
@@ -73,7 +73,7 @@ class WorkerGroup:
         return self._metrics[slot].version
 
     def sum_metrics(self) -> list[Metric]:
-        """Return the sum of what all members published, and of what former members counted."""
+        """Return the sum of the metrics that all members published, including the counts of former members."""
         with self._lock:
             published = [document.read() for document in (*self._metrics, self._past_metrics)]
         return add_up(decode_families(each) for each in published if each)
@@ -93,24 +93,24 @@ class WorkerGroup:
 
 
 class SharedKeyFile:
-    """The last good version of the file of API keys, with its path in front."""
+    """The last good version of the API key file, preceded by its path."""
 
     def __init__(self) -> None:
         self._document, self._lock = SharedDocument(MAX_BYTES + MAX_PATH_BYTES), SharedLock()
         self._problem = SharedDocument(_STATUS_BYTES)
 
     def write(self, path: str, content: bytes) -> None:
-        """Replace the copy. Any worker may do it."""
+        """Replace the copy. Any worker may do this."""
         with self._lock:
             self._document.write(os.fsencode(path) + b"\0" + content)
 
     def read(self, path: str) -> bytes:
-        """Return the copy; b"" if there is none of the file at `path`."""
+        """Return the copy; empty if there is none of the file at `path`."""
         of_path, _, content = self._document.read().partition(b"\0")
         return content if of_path == os.fsencode(path) else b""
 
     def set_problem(self, problem: str | None) -> bool:
-        """Set the problem of the file; return whether no other worker has set the same."""
+        """Set the file's problem; return whether no other worker has already set it."""
         content = (problem or "").encode()[:_STATUS_BYTES]
         with self._lock:
             is_new = content != self._problem.read()
@@ -119,7 +119,7 @@ class SharedKeyFile:
 
 
 def _write_metrics(document: SharedDocument, families: list[Metric]) -> None:
-    """Write metrics, without the largest families if they are too long together; a gauge then shows how many."""
+    """Write metrics; if together they are too long, without the largest families, whose number a gauge shows."""
     if document.write(encode_families(families)):
         return
     written = sorted(families, key=lambda family: len(encode_families([family])))
@@ -142,17 +142,17 @@ class GroupMember(NamedTuple):
 
     @property
     def status(self) -> GroupStatus:
-        """The status of the group."""
+        """The group's status."""
         return self.group.status
 
 
 def share_of(limit: int, member: GroupMember | None) -> int:
-    """Return a worker's share of a limit of the service, rounded up."""
+    """Return a worker's share of one of the service's limits, rounded up."""
     return limit if member is None else -(-limit // member.group.size)
 
 
 def describe_workers(member: GroupMember | None) -> str:
-    """Return how many workers live, to be appended to a sentence; "" for a process that is the whole service."""
+    """Return how many workers are running, for the end of a sentence; empty for a process that is the whole service."""
     if member is None:
         return ""
     status = member.status

@@ -1,7 +1,7 @@
 """`swapcli serve --workers N`: a parent that opens the markets and the socket, and the processes that it forks.
 
-Markets are opened before the first fork, so that the processes share their memory. Nothing that a thread or a
-connection belongs to is opened in the parent. If markets follow a node, one more process writes their stores.
+Markets are opened before the first fork, so that the processes share their memory. The parent opens nothing that needs
+a thread or a connection. If markets follow a node, one more process writes their stores.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def serve_by_workers(
     read_policy: Callable[[], ServicePolicy],
     is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
-    """Serve with the number of workers that the settings name, until stopped; return 0.
+    """Serve with the number of workers in the settings, until stopped; return 0.
 
-    Raises `InvalidOption` if the system cannot fork, and `UnhealthyError` if a worker ends early again and again.
+    Raises `InvalidOption` if the system cannot fork, and `UnhealthyError` if a worker repeatedly ends early.
     """
     if not hasattr(os, "fork"):
         raise InvalidOption("--workers needs a system that can fork processes", hint="remove --workers")
@@ -54,7 +54,7 @@ def serve_by_workers(
 
     processes = _Processes(sources, policy, listeners, read_policy)
     stores = processes.stores
-    open_shared_state(sources, unqueued_log)  # raises here if its package is missing, and loads it once
+    open_shared_state(sources, unqueued_log)  # raises here if the package is missing, and loads it once
     _open_markets(sources)
     for listener in listeners:
         if listener is not None:
@@ -95,7 +95,8 @@ class _Processes:
         self.stores = SharedStores(sources.followed, self._workers)
 
     def reload(self) -> None:
-        """Read the settings again for processes forked later. Those that run read them themselves, and log problems."""
+        """Read the settings again for processes forked later. Running processes read them themselves, and log
+        problems."""
         with suppress(SwapcliError, OSError):
             policy = self._read_policy()
             self._policy = policy._replace(settings=self._listeners.describe_in(policy.settings))
@@ -149,7 +150,7 @@ def _worker_name(slot: int) -> str:
 
 
 def _allow_pipes(workers: int, networks: int) -> None:
-    """Allow the files that the parent opens: a pipe for each worker and followed network, and a socket for each worker.
+    """Allow the parent's open files: a pipe for each worker and followed network, and a socket for each worker.
 
     Raises `InvalidOption` if the system does not allow as many.
     """
@@ -164,12 +165,13 @@ def _allow_pipes(workers: int, networks: int) -> None:
 
 
 def _open_markets(sources: ServiceSources) -> None:
-    """Open all markets that the service starts on, and quote on each, so that what orders share is made before forking.
+    """Open all markets with which the service starts, and quote on each, so that data shared by orders is created
+    before forking.
 
-    The markets of feeds are loaded, too: most of their memory stays as it is.
+    The markets of feeds are loaded, too, because most of their memory never changes.
     """
     gc.disable()
-    with suppress(SwapcliError):  # the server is away: each worker tries again
+    with suppress(SwapcliError):  # the server is down: each worker tries again
         for followed in sources.followed:
             if isinstance(followed, FollowedFeed):
                 followed.load(sources.registry.clock, sources.registry.rules.terms.ttl_s)
@@ -179,6 +181,6 @@ def _open_markets(sources: ServiceSources) -> None:
                 source = sources.registry.open_source(network.name)
                 source.searchable.router.warm()
                 source.health()
-    # A collection of a worker writes to every object that it looks at, and so would copy its page.
+    # A worker's garbage collection writes to every object it visits, and so would copy the memory page.
     gc.collect()
     gc.freeze()

@@ -1,16 +1,15 @@
-"""The worker thread: it computes quotes off the event loop.
+"""The worker thread, which computes quotes off the event loop.
 
 One thread is enough: Python runs one at a time, and a second one would only compete with the event loop. Orders wait in
-a bounded queue that serves its clients in turn, and the orders of each by their expected cost. An abandoned job leaves
-the queue, or is cancelled if it has started. Urgent jobs run first and are never rejected.
+a bounded queue that serves its clients in turn, and each client's orders by expected cost. An abandoned job leaves the
+queue, or is cancelled if it has started. Urgent jobs run first and are never rejected.
 
-A long order lets short ones run, of its own client too: whenever it checks for cancellation, a waiting order may run on
-the same stack. Orders that are expected to be short may do so for at most the time that the long order itself has run.
-So short orders wait about as long as they take, and long orders keep half of the time.
+A long order lets short ones run, including its own client's: whenever it checks for cancellation, a waiting order may
+run on the same stack. Orders that are expected to be short may do so for at most as long as the long order itself has
+run. So short orders wait about as long as they take, and long orders keep half of the time.
 
 An order that would have to wait longer than `MAX_EXPECTED_WAIT_S` is rejected at once, by the expected times of those
-ahead of it. One that has waited for `MAX_WAIT_S` all the same, because they took longer than expected, is rejected
-then.
+ahead of it. If those take longer than expected, an order is rejected once it has waited for `MAX_WAIT_S`.
 
 A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
 fails, and another thread takes its place. The old one ends at its next check, if there is one.
@@ -42,31 +41,32 @@ IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 MAX_EXPECTED_WAIT_S = 2.0
-"""An order is rejected if it is not expected to start within this time: a client that waits longer has given up."""
+"""An order is rejected if it is not expected to start within this time: a client that has waited longer has given
+up."""
 MAX_WAIT_S = 2.3
 """An order that has waited this long is rejected: with `SWEEP_S` and a busy event loop, before 2.5 s."""
 SWEEP_S = 0.1
-"""Between two looks for orders that have waited too long."""
+"""Seconds between two checks for orders that have waited too long."""
 _PRECEDED_WAIT_S = 0.25
-"""The time that an order may wait however many rejected ones go before it: little, so that these are taken at their
-times, and enough to keep the thread busy if they do not come."""
+"""The time that an order may wait however many rejected ones go before it: short, so that these are taken at their
+times, and long enough to keep the thread busy if they do not come back."""
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
 """How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
 other."""
 UNKNOWN_COST_S = 0.1
-"""An order of which nothing is known interrupts as one of this length. It is longer than most orders take, so that many
-new clients do not interrupt orders immediately; only one of them interrupts at a time."""
+"""An order of unknown cost interrupts others as if it took this long. This is longer than most orders take, so that
+many new clients do not interrupt orders immediately; only one of them interrupts at a time."""
 STUCK_S = 20.0
-"""Time without a check after which a search is stuck: the longest between two checks that was seen is below 1 s."""
+"""Time without a check after which a search is stuck: the longest time observed between two checks is below 1 s."""
 MAX_STUCK = 3
-"""Stuck threads that still run, each of which takes a part of the processor, with which the process should end."""
+"""Stuck threads still running, each of which takes part of the processor, at which the process should end."""
 
 
 class JobFigures(NamedTuple):
-    """What a job took: its wait in the queue, the time from its start to its end, in which others may have interrupted
-    it, and the processor time of its own."""
+    """The times of a job: its wait in the queue, the time from its start to its end, in which others may have
+    interrupted it, and its own processor time."""
 
     wait_s: float
     run_s: float
@@ -74,11 +74,11 @@ class JobFigures(NamedTuple):
 
 
 class JobOptions(TypedDict, total=False):
-    """What a worker knows of a job.
+    """The worker's information about a job.
 
-    `client` is the client that the work is for; None is the service itself. `order_class` is that of its order,
-    `connection` tells it from others of the client when it comes again. `on_done` is called on the thread when the job
-    has run, before its result is there.
+    `client` is the client for which the work is done; None is the service itself. `order_class` is its order's class;
+    `connection` distinguishes it from the client's other orders when it comes back. `on_done` is called on the thread
+    when the job has run, before its result is available.
     """
 
     client: str | None
@@ -93,13 +93,13 @@ def _ignore(_: object) -> None:
 
 
 class SearchStuck(Exception):
-    """The search of an order does not check for cancellation any more: a defect."""
+    """The search for an order no longer checks for cancellation: a defect."""
 
 
 class Worker:
     """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic.
 
-    `on_wait` is called with the seconds that an order of a client has waited, on any thread. Errors of rejected orders
+    `on_wait` is called, on any thread, with the seconds that a client's order has waited. Errors of rejected orders
     have the reason: `refusal_reasons.refusal_of`.
     """
 
@@ -131,7 +131,7 @@ class Worker:
 
     @property
     def stuck_searches(self) -> int:
-        """The number of searches so far that were stuck."""
+        """The number of searches that have been stuck so far."""
         return len(self._stuck)
 
     @property
@@ -140,11 +140,11 @@ class Worker:
         return len(self._orders)
 
     async def run(self, work: Work[T], **options: Unpack[JobOptions]) -> T:
-        """Run `work` on the thread and return its result: as `submit`."""
+        """Run `work` on the thread and return its result; as `submit`."""
         return await self.submit(work, **options)
 
     def submit(self, work: Work[T], **options: Unpack[JobOptions]) -> asyncio.Future[T]:
-        """Have `work` run on the thread; return the future of its result. Cancelling that cancels the work.
+        """Queue `work` for the thread; return the future of its result. Cancelling the future cancels the work.
 
         Raises `Overloaded` if the queue has no place for the client, or if its order could not start in time; the
         future does so if another client evicts the job, or if it has waited too long.
@@ -177,7 +177,7 @@ class Worker:
             self._sweep_later(job.future.get_loop())
 
     def _push(self, job: _Job[object]) -> _Job[object] | None:
-        """Add an order to the queue; return the one that it evicts. Raises `Overloaded`."""
+        """Add an order to the queue; return the order that it evicts. Raises `Overloaded`."""
         self._estimate(job)
         job.queued_s = self._timer_s()
         if job.client is not None:
@@ -188,8 +188,8 @@ class Worker:
             raise _overloaded(RefusalReason.QUEUE, self._retry_after_s(job)) from None
 
     def _check_wait(self, job: _Job[object], client: str) -> None:
-        """Raise `Overloaded` if an order of a client could not start in time."""
-        # Without a look at each order: not even the last of them would wait longer.
+        """Raise `Overloaded` if a client's order could not start in time."""
+        # Without examining each order: not even the last of them would wait longer.
         if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
             preceding_s = self._retries.preceding_s(client, job.connection, job.queued_s)
             if self._expected_wait_s(job, client) > max(MAX_EXPECTED_WAIT_S - preceding_s, _PRECEDED_WAIT_S):
@@ -207,10 +207,10 @@ class Worker:
         return max(1, ceil(self._retries.refuse(job.client, job.connection, wait_s, job.expected_s, now_s)))
 
     def _expected_wait_s(self, job: _Job[object], client: str) -> float:
-        """Return how long an order of a client will wait if no other one comes.
+        """Return how long a client's order will wait if no other order arrives.
 
-        Either for all that is ahead of it, or, if a long order runs, until it may interrupt that one, and for cheaper
-        ones that may do so before, which have half of the time.
+        It waits for everything ahead of it or, if a long order is running, until it may interrupt that order, and for
+        cheaper orders that may do so first, which have half of the time.
         """
         now_s = self._timer_s()
         behind_s = self._remaining_s(now_s) + self._orders.wait_s(client, job.expected_s, now_s)
@@ -218,7 +218,7 @@ class Worker:
         return min(behind_s, inside_s)
 
     def _remaining_s(self, now_s: float) -> float:
-        """Return the expected time that the running orders still take."""
+        """Return the expected remaining time of the running orders."""
         remaining_s, inner_s = 0.0, 0.0
         for job in reversed(tuple(self._running)):
             if job.client is None:
@@ -229,7 +229,7 @@ class Worker:
         return remaining_s
 
     def _sweep_later(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Look soon for orders that have waited too long."""
+        """Check soon for orders that have waited too long."""
         if self._sweeping is not loop:
             self._sweeping = loop
             loop.call_later(SWEEP_S, self._sweep, loop)
@@ -249,7 +249,7 @@ class Worker:
             self._sweep_later(loop)
 
     def _estimate(self, job: _Job[object]) -> None:
-        """Set the expected time of a job. Work of the service itself interrupts no order."""
+        """Set the expected time of a job. The service's own work does not interrupt orders."""
         if job.client is None:
             job.expected_s = inf
         else:
@@ -261,10 +261,10 @@ class Worker:
         self._thread.start()
 
     def replace_if_stuck(self, limit_s: float = STUCK_S) -> bool:
-        """Let another thread take the place of one whose search is stuck. Return whether that was so.
+        """Replace a thread whose search is stuck with another one. Return whether there was one.
 
-        Call this periodically on the event loop. Its order fails with `SearchStuck`, and those that it interrupted with
-        `Overloaded`. Work of the service itself may take longer.
+        Call this periodically on the event loop. The stuck order fails with `SearchStuck`, and the orders it
+        interrupted with `Overloaded`. The service's own work may take longer.
         """
         running, thread = self._running, self._thread
         if thread is None or not running or running[-1].client is None:
@@ -322,7 +322,7 @@ class Worker:
         job.settle()
 
     def _record(self, job: _Job[object], client: str, spent_s: float, *, is_answered: bool) -> None:
-        """Record the time of a job; waiting orders of its class from which more is expected, or less, now have it."""
+        """Record the time of a job, which also updates the expected times of waiting orders in its class."""
         with self._lock:
             self._costs.record(client, job.order_class, spent_s, is_answered=is_answered)
             if job.order_class is None:
@@ -338,12 +338,12 @@ class Worker:
                 self._orders.set_costs(changed)
 
     def _is_cancelled(self, job: _Job[object], running: list[_Job[object]]) -> bool:
-        """Return whether a job is to end, once jobs that should run before it continues have run. A search asks this
-        every 0.1 ms, so that it must cost little while no order waits."""
+        """Return whether a job should end, after running jobs that should go before it. A search calls this every 0.1
+        ms, so it must cost little while no order is waiting."""
         if running is not self._running:
-            return True  # it was stuck, and another thread has taken its place
+            return True  # it was stuck, and another thread has replaced it
         self._checked_s = self._timer_s()
-        # Without the lock: a job that comes at this moment is found the next time.
+        # Without the lock: a job that arrives at this moment is found next time.
         while self._orders.cheapest_s < inf and not job.is_abandoned and len(running) < MAX_DEPTH:
             shorter = self._pop_shorter_job(job, running)
             if shorter is None:
@@ -364,7 +364,7 @@ class Worker:
 
 @dataclass(slots=True, eq=False)
 class _Job(Generic[T]):
-    """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
+    """Work, and the future that its caller awaits on an event loop. Times are on the worker's timer."""
 
     work: Work[T]
     client: str | None = None
@@ -385,7 +385,7 @@ class _Job(Generic[T]):
     _error: BaseException | None = None
 
     def run(self, is_cancelled: IsCancelled) -> bool:
-        """Do the work; return whether it has a result and no error. `settle` then passes either to the caller."""
+        """Do the work; return whether it succeeded. `settle` then passes its result or error to the caller."""
         try:
             self._result = self.context.run(self.work, is_cancelled)
         except BaseException as error:
@@ -404,7 +404,7 @@ class _Job(Generic[T]):
         self._settle(self.future.set_exception, error)
 
     def _settle(self, settle: Callable[..., None], outcome: object) -> None:
-        # A closed loop raises RuntimeError; no caller waits then.
+        # A closed loop raises RuntimeError; no caller is waiting then.
         with suppress(RuntimeError):
             self.future.get_loop().call_soon_threadsafe(self._settle_on_loop, settle, outcome)
 

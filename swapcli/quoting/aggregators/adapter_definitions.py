@@ -1,4 +1,4 @@
-"""Parse adapters: those that come with the program, and those of the settings `aggregators`.
+"""Parse adapters: those included in swapcli, and those in the setting `aggregators`.
 
 | key | meaning |
 |---|---|
@@ -12,8 +12,8 @@
 | `checks` | `{path: template}`: what fields of the answer must be, where it has them |
 | `source`, `checked_on` | where these facts come from, and when that was read |
 
-A path that starts with `first.` leads into the answer to the first of two requests. An adapter of the settings that has
-the name of one of the program, or of an installed package, replaces those of its keys that it has.
+A path that starts with `first.` leads into the response to the first of two requests. An adapter in the settings with
+the name of an included one, or of one from an installed package, replaces only the keys it contains.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ _NO_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType({})
 
 
 def adapter_names(added: Mapping[str, object] = _NO_SETTINGS) -> tuple[str, ...]:
-    """Return the names of all adapters, those of the settings included, in alphabetical order."""
+    """Return the names of all adapters, including those in the settings, in alphabetical order."""
     return tuple(sorted({*_packaged(), *added}))
 
 
 def find_adapter(name: str, added: Mapping[str, Mapping[str, object]] = _NO_SETTINGS) -> AggregatorAdapter:
     """Return the adapter of one of `adapter_names`, or of an installed package. Raises `ConfigError`.
 
-    `added` are the settings' definitions. A package is imported only if they do not describe the adapter in full.
+    `added` are the settings' definitions. A package is imported only if these do not describe the adapter in full.
     """
     known, own = _packaged(), added.get(name, {})
     if name not in known:
@@ -90,12 +90,12 @@ def find_adapter(name: str, added: Mapping[str, Mapping[str, object]] = _NO_SETT
 
 
 def is_whole(definition: Mapping[str, object]) -> bool:
-    """Return whether a definition of the settings describes an adapter in full, rather than adding to a known one."""
+    """Return whether a definition in the settings describes an adapter in full, rather than extending a known one."""
     return definition.keys() >= {"address", "requests", "answer"}
 
 
 def parse_adapter(name: str, mapping: object) -> AggregatorAdapter:
-    """Parse an adapter. Raises `ConfigError` that names the key and what was expected."""
+    """Parse an adapter. Raises `ConfigError`, which names the key and the expected value."""
     fields = DefinitionFields.of_keys(mapping, f"aggregators.{name}", _KEYS)
     address = fields.read("address", _parse_address)
     requests = _parse_requests(fields)
@@ -129,7 +129,7 @@ def _packaged() -> Mapping[str, dict[str, Any]]:
 
 
 def _of_package(name: str) -> Mapping[str, object] | None:
-    """Return the definition of an installed package; None without one, or if it is skipped."""
+    """Return the definition from an installed package; None if there is none, or if the package is skipped."""
 
     def check(value: object) -> Mapping[str, object]:
         if isinstance(value, Path):
@@ -239,7 +239,7 @@ def _parse_chains(fields: DefinitionFields) -> dict[int, str] | None:
 
 
 def _parse_address(value: object) -> str:
-    """Parse the address of an aggregator. It holds no credentials: a key has its own setting."""
+    """Parse the address of an aggregator. It must not hold credentials: a key has a separate setting."""
     expected = "an http or https URL without user name, password and query"
     text = with_local_scheme(parse_printable(value))
     try:

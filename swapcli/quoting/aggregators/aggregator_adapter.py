@@ -9,19 +9,19 @@ from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 
 FIRST: Final = "first"
-"""The name of the answer to the first of two requests, in templates and in paths."""
+"""The name of the response to the first of two requests, in templates and paths."""
 KEY: Final = "key"
-"""The placeholder of the API key, which stands in headers only: addresses are logged on the way."""
+"""The placeholder of the API key, allowed only in headers: URLs are logged along the way."""
 
 PLACEHOLDERS: Final = (
     "chain", "chain_id", "token_in", "token_out", "decimals_in", "decimals_out", "amount_in", "amount_in_tokens",
     "sender", "slippage_percent", "slippage_fraction", "slippage_bps", "gas_price_wei", "gas_price_gwei",
 )  # fmt: skip
-"""What a template may name, in braces, besides the key and fields of the first answer."""
+"""The names that a template may contain in braces, besides the key and fields of the first response."""
 
 
 class RequestTemplate(NamedTuple):
-    """A request: its path, query and headers are text, its JSON body any value; all with placeholders."""
+    """A request. Its path, query and headers are text, its JSON body any value; all may contain placeholders."""
 
     method: str
     path: str
@@ -31,11 +31,11 @@ class RequestTemplate(NamedTuple):
 
 
 class AnswerPaths(NamedTuple):
-    """Where the answer has its figures, as paths such as `data.routes.0.amountOut`; None if it does not have one.
+    """Where the response has its figures, as paths such as `data.routes.0.amountOut`; None for a missing figure.
 
     `output` is the expected output in base units, after all fees and before any slippage. `target`, `data` and `value`
-    are the transaction, `spender` who must be approved where that is not the target. `problem` is the explanation of an
-    error.
+    are the transaction; `spender` is the contract to approve if it is not the target. `problem` is the explanation of
+    an error.
     """
 
     output: str
@@ -48,12 +48,12 @@ class AnswerPaths(NamedTuple):
 
 
 class AggregatorAdapter(NamedTuple):
-    """An aggregator. Its requests go to `address`, a second one may use the answer to the first.
+    """An aggregator. Its requests go to `address`; a second one may use the response to the first.
 
-    `chains` are the names of its networks by chain id; None if it goes by the chain ids of all. `native_token` is the
-    address that stands for native currency. `checks` are the values that fields of the answer must have, where it has
-    them. `source` and `checked_on` say where these facts come from, and when that was read. `package` is the installed
-    package, with its version, that describes it; empty for those of swapcli and of the settings.
+    `chains` are the names of its networks by chain id; None if it supports every network by chain id. `native_token` is
+    the address that stands for native currency. `checks` are the values that fields of the response must have if they
+    are present. `source` and `checked_on` say where these facts come from, and when they were read there. `package` is
+    the installed package, with its version, that describes it; empty for aggregators from swapcli or the settings.
     """
 
     name: str
@@ -71,7 +71,7 @@ class AggregatorAdapter(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host that is queried, with its port if that is unusual."""
+        """The host that is queried, with its port unless that is the default."""
         return self.address.partition("://")[2].partition("/")[0]
 
     @property
@@ -80,6 +80,6 @@ class AggregatorAdapter(NamedTuple):
         return any(f"{{{KEY}}}" in value for request in self.requests for value in request.headers.values())
 
     def knows(self, network: Network) -> bool:
-        """Return whether it can be asked for swaps on a network."""
+        """Return whether it can be queried for swaps on a network."""
         is_known = self.chains is None or network.chain_id in self.chains
         return is_known and network.kind.traits.has_eth_nodes

@@ -1,7 +1,7 @@
-"""Ask an aggregator for an offer, and check that the answer belongs to the order.
+"""Ask an aggregator for an offer, and check that the response belongs to the order.
 
-An aggregator is queried once: a slow or failing one must not hold up a comparison. Its time-out holds for all of its
-requests together. The key is sent in headers, and is in no error.
+An aggregator is queried once: a slow or failing one must not hold up a comparison. One time-out covers all of its
+requests. The key is sent in headers, and never appears in errors.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from swapcli.quoting.remote.transport_errors import FailedAttempt, timed_out
 from swapcli.state.connect_failure import USER_AGENT
 
 _OK: Final = range(200, 300)
-_MAX_PROBLEM_CHARACTERS: Final = 160  # of an aggregator's message
+_MAX_PROBLEM_CHARACTERS: Final = 160  # characters of an aggregator's message
 _DEFAULT_GAS_PRICE_WEI: Final = 10**9
-"""For aggregators that insist on a gas price, on networks of which none is known."""
+"""For aggregators that require a gas price, on networks where none is known."""
 _MAX_GAS_UNITS: Final = 10**12  # a bound against hostile input; chosen
-_MAX_HEX_CHARACTERS: Final = 66  # of a word
+_MAX_HEX_CHARACTERS: Final = 66  # bytes of a word
 _MAX_CALLDATA_BYTES: Final = 128 * 1024
-"""Nodes accept no larger transaction."""
+"""Nodes reject larger transactions."""
 
 
 class AggregatorRequest(NamedTuple):
-    """What an aggregator is queried: an order of its input, for a sender who also receives the output."""
+    """The query to an aggregator: an exact-input order, for a sender who also receives the output."""
 
     order: Order
     network: Network
@@ -58,9 +58,9 @@ class AggregatorRequest(NamedTuple):
 
 
 class AggregatorOffer(NamedTuple):
-    """What an aggregator says: the expected output in base units, its estimate of the gas, and its transaction.
+    """An aggregator's response: the expected output in base units, its gas estimate, and its transaction.
 
-    `spender` must be approved to take the input. What the answer does not have is None.
+    `spender` must be approved to take the input. Fields missing from the response are None.
     """
 
     amount_out: int
@@ -72,12 +72,12 @@ class AggregatorOffer(NamedTuple):
 def ask_aggregator(
     adapter: AggregatorAdapter, request: AggregatorRequest, key: Secret | None, timeout_s: float
 ) -> AggregatorOffer:
-    """Return the offer of an aggregator. Raises `UpstreamError`, which does not hold the key."""
+    """Return the offer of an aggregator. Raises `UpstreamError`, which never contains the key."""
     return _Conversation(adapter, key, timeout_s).hold(request)
 
 
 class _Conversation:
-    """The one or two requests to an aggregator, and its answers."""
+    """The one or two requests to an aggregator, and its responses."""
 
     def __init__(self, adapter: AggregatorAdapter, key: Secret | None, timeout_s: float) -> None:
         self._adapter, self._key, self._timeout_s = adapter, key, timeout_s
@@ -97,7 +97,8 @@ class _Conversation:
         return httpx.Client(
             verify=_ssl_context() if self._url.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             headers={"User-Agent": USER_AGENT, "Accept": "application/json", "Accept-Encoding": ACCEPTED_ENCODINGS},
-            # An address that drops packets takes half of the time, and leaves the other half for a second address.
+            # An address that drops packets takes half of the time-out, which leaves the other half for a second
+            # address.
             timeout=httpx.Timeout(self._timeout_s, connect=self._timeout_s / 2),
             follow_redirects=False,
             trust_env=False,
@@ -106,7 +107,7 @@ class _Conversation:
     def _send(
         self, http: httpx.Client, template: RequestTemplate, values: Mapping[str, object], left_s: float
     ) -> object:
-        """Return the JSON that answers a request. Raises `UpstreamError`."""
+        """Return the JSON response to a request. Raises `UpstreamError`."""
         if left_s <= 0:
             raise timed_out(self._url, self._timeout_s, has_answered=True).error
         try:
@@ -206,19 +207,19 @@ class _Conversation:
         return InvalidUpstreamResponse(f"{self._url.netloc} {problem}", details={"service": self._url.base_url})
 
     def _problem(self, document: object) -> str:
-        """Return what the answer says of an error, empty without a text."""
+        """Return the response's error message; empty if it has none."""
         path = self._adapter.answer.problem
         text = find(document, path) if path else None
         return self._redact(text) if isinstance(text, str) else ""
 
     def _redact(self, text: str) -> str:
-        """Return what an aggregator wrote on one line, without the key, which it may repeat."""
+        """Return an aggregator's text on one line, without the key, which it may repeat."""
         key = self._key.reveal() if self._key else ""
         return truncate(single_line(text.replace(key, ELLIPSIS) if key else text), _MAX_PROBLEM_CHARACTERS)
 
 
 def template_values(adapter: AggregatorAdapter, request: AggregatorRequest) -> dict[str, object]:
-    """Return the values of the placeholders, but for the key and the first answer."""
+    """Return the values of the placeholders, except the key and the first response."""
     order, network = request.order, request.network
     slippage_ppm = request.slippage_ppm
     gas_price_wei = request.gas_price_wei or network.gas_price_wei or _DEFAULT_GAS_PRICE_WEI
@@ -247,7 +248,7 @@ def template_values(adapter: AggregatorAdapter, request: AggregatorRequest) -> d
 
 
 def _gas(value: object) -> int | None:
-    """Return an estimate of gas, which some write as a fraction; None for one that cannot be read."""
+    """Return a gas estimate, which some aggregators write as a fraction; None if it cannot be read."""
     if isinstance(value, float):
         return int(value) if 0 <= value <= _MAX_GAS_UNITS else None
     try:
@@ -272,5 +273,5 @@ def _quantity(value: object) -> int:
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return the authorities that all aggregators share: reading them takes some 20 ms."""
+    """Return the SSL context that all aggregators share: loading the certificate authorities takes about 20 ms."""
     return httpx.create_ssl_context()

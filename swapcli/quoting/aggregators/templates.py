@@ -1,7 +1,8 @@
-"""Fill the templates of an adapter's requests, and read fields of JSON answers by their paths.
+"""Fill in the templates of an adapter's requests, and read fields of JSON responses by their paths.
 
-A placeholder is a name in braces, as in `{amount_in}`; that of a field of the first answer is `{first.PATH}`. A text
-that is nothing but a placeholder becomes the value itself, a number or an object, so that bodies keep their types.
+A placeholder is a name in braces, such as `{amount_in}`; for a field of the first response it is `{first.PATH}`. A text
+that consists of one placeholder becomes the value itself, such as a number or an object, so that bodies keep their
+types.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from swapcli.quoting.aggregators.aggregator_adapter import FIRST
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+(?:\.[^{}\s]+)?)\}")
 _FRACTION_DIGITS: Final = 6
-"""Of a slippage, which is a whole number of parts per million."""
+"""Decimal places of a slippage, which is an integer in parts per million."""
 
 
 class MissingField(Exception):
-    """A template names a field that the first answer does not have; the message is its path."""
+    """A template names a field that the first response does not have; the message is its path."""
 
 
 def placeholders(template: object) -> Iterator[str]:
-    """Yield the placeholders of a template, with those inside of its lists and objects."""
+    """Yield the placeholders of a template, including those inside its lists and objects."""
     if isinstance(template, str):
         yield from _PLACEHOLDER.findall(template)
     elif isinstance(template, Mapping):
@@ -38,7 +39,7 @@ def placeholders(template: object) -> Iterator[str]:
 def fill(template: object, values: Mapping[str, object]) -> object:
     """Return a template with its placeholders replaced. Raises `MissingField`.
 
-    A text that is one placeholder becomes its value, for example a number; in a longer text, values are written out.
+    A text that consists of one placeholder becomes its value, such as a number; in a longer text, values become text.
     """
     if isinstance(template, str):
         only_placeholder = _PLACEHOLDER.fullmatch(template)
@@ -51,7 +52,8 @@ def fill(template: object, values: Mapping[str, object]) -> object:
 
 
 def fill_text(template: str, values: Mapping[str, object], encode: Callable[[str], str] = str) -> str:
-    """Return a template as text, each value encoded. Raises `MissingField`, also for a field that has no text."""
+    """Return a template as text, each value encoded. Raises `MissingField`, also for a field that cannot be written as
+    text."""
 
     def replace(found: re.Match[str]) -> str:
         text = text_of(_value(found[1], values))
@@ -63,7 +65,7 @@ def fill_text(template: str, values: Mapping[str, object], encode: Callable[[str
 
 
 def find(document: object, path: str) -> object:
-    """Return the value at a path of names and indices, `MISSING` if there is none."""
+    """Return the value at a path of names and indices, or `MISSING` if there is none."""
     for part in path.split("."):
         if isinstance(document, Mapping):
             document = document.get(part, MISSING)
@@ -75,7 +77,7 @@ def find(document: object, path: str) -> object:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text, a number or a boolean as it is written in an address; None for other values."""
+    """Return a text, number or boolean as it is written in a URL; None for other values."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, WrittenFloat):

@@ -1,7 +1,7 @@
-"""Settings: flags over environment over file over defaults, read once at the start of a command.
+"""Settings: flags override the environment, the environment the file, and the file the defaults. Read once per command.
 
-`settings` defines them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks, and
-`peek` reads a single one. `display` shows them and writes the example file; only `swapcli config` imports it.
+`settings` defines them, `load_settings` reads them, `networks_from` applies them to the network catalogue, and `peek`
+reads a single one. `display` shows them and writes the example file; only `swapcli config` imports it.
 """
 
 from __future__ import annotations

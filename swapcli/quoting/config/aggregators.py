@@ -1,4 +1,4 @@
-"""Aggregators as the user's settings extend them: API keys, other addresses, and adapters of one's own."""
+"""Aggregators with the user's settings applied: API keys, other addresses, and new adapters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_aggregators(
 ) -> dict[str, AggregatorSettings]:
     """Return the settings of each aggregator, checked by building it. `values` holds the parsed values of `given`.
 
-    Raises `ConfigError` that names the source.
+    Raises `ConfigError`, which names the source.
     """
     aggregators = {}
     for name in _names(given):
@@ -43,7 +43,7 @@ def read_aggregators(
 def definitions_of(
     aggregators: Mapping[str, AggregatorSettings], network: Network | None = None
 ) -> dict[str, Mapping[str, object]]:
-    """Return what the settings say of adapters, on top of the definition of a network, in the form of definitions."""
+    """Return the adapters in the settings, on top of those in a network's definition, in the form of definitions."""
     of_network = network.aggregators if network else {}
     names = dict.fromkeys([*of_network, *aggregators])
     of_settings = {name: each.definition for name, each in aggregators.items()}
@@ -57,7 +57,7 @@ def _names(given: Mapping[str, RawValue]) -> list[str]:
 
 
 def _is_in_network_file(name: str, folder: NetworkFolder) -> bool:
-    """Return whether a network file has an adapter that no adapter of the program is called like."""
+    """Return whether a network file has an adapter whose name none of swapcli's adapters has."""
     if name in adapter_names() or not folder.files:
         return False
     from swapcli.quoting.config.network_files import network_files

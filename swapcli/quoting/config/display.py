@@ -134,7 +134,7 @@ def masked_rows(settings: Settings) -> list[SettingRow]:
 
 
 def show_settings(settings: Settings, *, changed: bool = False) -> SettingList:
-    """Return every setting, or only those that are `changed` from the defaults."""
+    """Return every setting, or only those `changed` from the defaults."""
     return SettingList(tuple(row for row in masked_rows(settings) if not changed or row.origin != DEFAULT_ORIGIN))
 
 
@@ -166,7 +166,7 @@ def _aggregator_rows(prefix: str, aggregator: AggregatorSettings, settings: Sett
 
 
 def _without_headers(value: object) -> object:
-    """Return a definition with its headers masked: some may hold a key, though a setting of its own is for that."""
+    """Return a definition with its headers masked: some may hold a key, although keys have a separate setting."""
     if isinstance(value, list):
         return [_without_headers(each) for each in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Change one setting in the text of a settings file; its comments, its order and everything else stay as they are."""
+"""Change one setting in the text of a settings file; comments, order and everything else stay as they are."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./:+%@?&=~-]*")
 
 
 def set_key(text: str, key: str, value: str) -> str:
-    """Return the text of a settings file with another value of a dotted key.
+    """Return the text of a settings file with a new value for a dotted key.
 
-    A key that the file lacks is written below the comment that explains it, otherwise at the end of its group. Raises
-    `ConfigError` for text that is not YAML, and where the group of the key is written in braces.
+    A key missing from the file is written below the comment that explains it, otherwise at the end of its group. Raises
+    `ConfigError` for text that is not YAML, and if the key's group is written in braces.
     """
     path, written = key.split("."), _written(value)
     node, depth = _find(text, path)
@@ -41,9 +41,9 @@ def set_key(text: str, key: str, value: str) -> str:
 
 
 def unset_key(text: str, key: str) -> str:
-    """Return the text of a settings file without a key, and without the groups that had only this key.
+    """Return the text of a settings file without a key, and without groups that only had this key.
 
-    Raises `ConfigError` as `set_key`. A key that the file lacks changes nothing.
+    Raises `ConfigError` as `set_key`. Removing a missing key changes nothing.
     """
     path = key.split(".")
     node, depth = _find(text, path)
@@ -60,7 +60,7 @@ def unset_key(text: str, key: str) -> str:
 
 
 def _find(text: str, path: Sequence[str]) -> tuple[yaml.Node | None, int]:
-    """Return the deepest node that exists on the way to a key, and how many names of the path lead to it."""
+    """Return the deepest existing node on the path to a key, and how many names of the path lead to it."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -80,7 +80,7 @@ def _find(text: str, path: Sequence[str]) -> tuple[yaml.Node | None, int]:
 
 
 def _key_mark(text: str, path: Sequence[str]) -> yaml.Mark:
-    """Return where the last name of a path that exists begins."""
+    """Return where the last existing name of a path begins."""
     parent, _ = _find(text, path[:-1])
     assert isinstance(parent, yaml.MappingNode)
     mark: yaml.Mark = next(name.start_mark for name, _ in parent.value if name.value == path[-1])
@@ -88,7 +88,8 @@ def _key_mark(text: str, path: Sequence[str]) -> yaml.Mark:
 
 
 def _end(node: yaml.Node) -> int:
-    """Return the index after a node. The parser's own mark of a block is where the next one begins, after comments."""
+    """Return the index after a node. The parser's own end mark of a block is where the next block begins, after
+    comments."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style and node.value:
         return _end(node.value[-1][1])
     if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
@@ -98,7 +99,7 @@ def _end(node: yaml.Node) -> int:
 
 
 def _column_of_group(node: yaml.Node, text: str, path: Sequence[str]) -> int:
-    """Return the column of the keys of a group; of an empty one, that below its own name."""
+    """Return the column of a group's keys; for an empty group, the column below its own name."""
     if isinstance(node, yaml.MappingNode) and node.value:
         column: int = node.value[0][0].start_mark.column
         return column
@@ -118,7 +119,7 @@ def _lines_of_group(node: yaml.Node | None, text: str, depth: int) -> tuple[int,
 
 
 def _below_comment(text: str, name: str, column: int, start: int, end: int) -> int | None:
-    """Return the index below the commented line that shows a key, as the example file has one; None without it."""
+    """Return the index below the commented-out line of a key, as the example file has it; None if there is none."""
     found = re.compile(rf"^ {{{column}}}# {re.escape(name)}:.*$", re.MULTILINE).search(text, start)
     if found is None or (column and found.start() > end):
         return None
@@ -126,14 +127,14 @@ def _below_comment(text: str, name: str, column: int, start: int, end: int) -> i
 
 
 def _written(value: str) -> str:
-    """Return a value as YAML: as it is where that is read back as the same text, otherwise quoted."""
+    """Return a value as YAML: unquoted if it is read back as the same text, otherwise quoted."""
     if _PLAIN.fullmatch(value) or (value[:1] in "[{" and _is_flow(value)):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def _is_flow(value: str) -> bool:
-    """Return whether a text is a list or mapping of YAML in one line."""
+    """Return whether a text is a one-line YAML list or mapping."""
     try:
         return "\n" not in value and not isinstance(yaml.safe_load(value), str)
     except yaml.YAMLError:

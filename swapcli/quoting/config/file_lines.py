@@ -1,4 +1,5 @@
-"""Find the lines of keys in JSON files, and places in errors. Only errors need lines: they come from a second read."""
+"""Find the lines of keys in JSON files, and their places for errors. Only errors need lines, which a second read
+finds."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ _LAST_PART = re.compile(r"(\.[^.\[\]]*|\[[0-9]+\])$")
 
 
 class KeyLine(NamedTuple):
-    """The line of a key or of an entry of a list, from 1; `path` is as in errors, such as `tokens[3].symbol`."""
+    """The line of a key or list entry, from 1; `path` is written as in errors, such as `tokens[3].symbol`."""
 
     path: str
     line: int
 
 
 class RepeatedKey(Exception):
-    """A key that an object of a JSON text has twice."""
+    """A key that occurs twice in an object of a JSON text."""
 
     def __init__(self, key: str, line: int) -> None:
         super().__init__(key)
@@ -39,7 +40,7 @@ def json_lines(text: str) -> Iterator[KeyLine]:
 
 
 def find_line(lines: Mapping[str, int], path: str) -> int:
-    """Return the line of the value at `path`, else of the nearest one around it; 1 if there is none."""
+    """Return the line of the value at `path`, otherwise of the nearest value around it; 1 if there is none."""
     while path and path not in lines:
         shorter = _LAST_PART.sub("", path)
         path = shorter if shorter != path else ""
@@ -47,7 +48,7 @@ def find_line(lines: Mapping[str, int], path: str) -> int:
 
 
 def place_error(error: ConfigError, file: str, lines: Mapping[str, int], root: str = "") -> None:
-    """Give an error about a key below `root` the place `FILE:LINE: KEY`; `lines` are by what follows `root`."""
+    """Prefix an error about a key below `root` with `FILE:LINE: KEY`; the keys of `lines` are paths below `root`."""
     place = error.place or ""
     key = str(error.details.get("key") or place)
     at = key if key.startswith(root) else place
@@ -58,7 +59,7 @@ def place_error(error: ConfigError, file: str, lines: Mapping[str, int], root: s
 
 
 class _JsonLines:
-    """A reader of a valid JSON text that only notes where its keys and entries are."""
+    """A reader of valid JSON text that only notes where its keys and entries are."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -66,7 +67,7 @@ class _JsonLines:
         self._line, self._counted = 1, 0
 
     def value(self, path: str) -> Iterator[KeyLine]:
-        """Yield the lines below the value that begins at the current position, and go behind it."""
+        """Yield the lines below the value that begins at the current position, and move past it."""
         self._skip_blanks()
         start = self._text[self._at : self._at + 1]
         if start == "{":
@@ -102,7 +103,8 @@ class _JsonLines:
             number += 1
 
     def _has_next(self, end: str) -> bool:
-        """Go behind the bracket or comma here, to the next member; return False, behind `end`, if there is none."""
+        """Move past the bracket or comma here, to the next member. If there is none, move past `end` and return
+        False."""
         self._skip_blanks()
         is_end = self._text[self._at] == end
         self._at += 1

@@ -1,4 +1,4 @@
-"""Join the sources of settings: flags over environment over file over defaults."""
+"""Merge the sources of settings: flags override the environment, then the file, then the defaults."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ ARGUMENT_ORIGIN = "argument"
 
 
 class UserSettings(NamedTuple):
-    """The settings of the user of this process, their file, and the folder for data of the program.
+    """The settings of the user who runs this process, their file, and the program's data folder.
 
-    `problem` gives the reason why the home folder is unknown if HOME is to blame.
+    `problem` says why the home folder is unknown if HOME is the cause.
     """
 
     settings: Settings
@@ -57,7 +57,7 @@ class UserSettings(NamedTuple):
 
 
 def load_user_settings(flags: Mapping[str, object], config_path: Path | None = None) -> UserSettings:
-    """Load the settings of the user of this process. Raises as `load_settings`."""
+    """Load the settings of the user who runs this process. Raises as `load_settings`."""
     home = home_folder()
     settings = load_settings(flags=flags, environ=os.environ, config_path=config_path, home=home)
     file, problem = config_file_path(config_path, os.environ, home), home_problem(os.environ, home)
@@ -72,11 +72,11 @@ def load_settings(
     home: Path,
     read: Callable[[Path], str] = read_text,
 ) -> Settings:
-    """Load all settings. Reads only the settings file, and the names of the network files beside it; checks every value
-    of every source.
+    """Load all settings and check every value from every source. Reads the settings file and the names of the network
+    files beside it.
 
-    `flags` by dotted key, as text or typed, None if not given; `config_path` is the file that the command line
-    names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
+    `flags` are by dotted key, as text or typed, None if not given; `config_path` is the file named on the command line.
+    Raises `ConfigError`, which names the file, variable or flag, the key and the expected value.
     """
     path = config_file_path(config_path, environ, home)
     is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
@@ -101,9 +101,9 @@ def load_settings(
 
 
 def override_settings(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with other values for keys of the first level, as text or typed, None if not given.
+    """Return the settings with new values for top-level keys, as text or typed; None keeps a value.
 
-    Raises `ConfigError` naming the key and what was expected.
+    Raises `ConfigError`, which names the key and the expected value.
     """
     given = {key: value for key, value in values.items() if value is not None}
     if not given:
@@ -118,7 +118,7 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
 
 
 def _known_members(group: str, in_file: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
-    """Return the names of networks or of aggregators, those that the settings file adds included."""
+    """Return the names of networks or aggregators, including those that the settings file adds."""
     if group != AGGREGATORS:
         return networks.known_names(in_file, folder)
     from swapcli.quoting.config.aggregators import known_names

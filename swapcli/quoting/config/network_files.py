@@ -1,4 +1,4 @@
-"""Read network files: definitions of networks in the user's `network_folder`, when their network is requested."""
+"""Read network files: definitions in the user's `network_folder`. Each is read when its network is requested."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def network_files(folder: NetworkFolder) -> dict[str, NetworkFile]:
-    """Return what reads each of the files, once, by the name of its network."""
+    """Return the readers of the files, by network name. Each file is read once."""
     return {name: open_network_file(path, folder.repeated.get(name, ())) for name, path in folder.files.items()}
 
 
 def open_network_file(path: Path, repeated: tuple[Path, ...] = ()) -> NetworkFile:
-    """Return what reads a network file. Reading raises `ConfigError` that names the file and the line."""
+    """Return the reader of a network file. Reading raises `ConfigError`, which names the file and the line."""
     from swapcli.core.networks.catalogue import NetworkFile
 
     content: list[object] = []
@@ -41,7 +41,7 @@ def open_network_file(path: Path, repeated: tuple[Path, ...] = ()) -> NetworkFil
 
 
 def described_by(name: str, settings: Settings) -> Iterator[str]:
-    """Yield what describes a network, from the bottom up: the program or a package, a file, the settings file."""
+    """Yield the sources that describe a network, bottom up: the program or a package, a file, the settings file."""
     from swapcli.core.networks.definition_files import packaged_networks
 
     if name in packaged_networks():
@@ -55,7 +55,8 @@ def described_by(name: str, settings: Settings) -> Iterator[str]:
 
 
 def parse_network_file(text: str, name: str) -> object:
-    """Return the content of a network file of this name. Raises `ConfigError` that names the file and the line."""
+    """Return the content of the network file with this name. Raises `ConfigError`, which names the file and the
+    line."""
     if is_json(text, name):
         return _parse_json(text, name)
     from swapcli.quoting.config.yaml_parser import parse_yaml
@@ -64,14 +65,14 @@ def parse_network_file(text: str, name: str) -> object:
 
 
 def is_json(text: str, name: str) -> bool:
-    """Return whether a network file is JSON, by the end of its name, otherwise by its first character."""
+    """Return whether a network file is JSON, by its extension, otherwise by its first character."""
     return name.endswith(JSON_SUFFIX) or (not name.endswith(YAML_SUFFIXES) and text.lstrip()[:1] == "{")
 
 
 def name_line(error: ConfigError, file_name: str, text: str | None = None) -> None:
-    """Give an error about a key of a network file the place `FILE:LINE: KEY`; leave others as they are.
+    """Prefix an error about a key of a network file with `FILE:LINE: KEY`; leave other errors as they are.
 
-    `text` is that of the file, which is read without it.
+    `text` is the file's content; without it, the file is read.
     """
     if error.place is None or not error.place.startswith(file_name):
         return
@@ -88,7 +89,7 @@ def name_line(error: ConfigError, file_name: str, text: str | None = None) -> No
 
 
 def lines_of(text: str, name: str) -> dict[str, int]:
-    """Return the lines of the keys of a network file by path."""
+    """Return the lines of a network file's keys, by path."""
     if is_json(text, name):
         from swapcli.quoting.config.file_lines import json_lines
 
@@ -109,7 +110,7 @@ def read_network_text(path: Path) -> str:
 
 
 class _Repeated(Exception):
-    """An object of a JSON text has a key twice."""
+    """A key occurs twice in an object of a JSON text."""
 
 
 def _parse_json(text: str, name: str) -> object:

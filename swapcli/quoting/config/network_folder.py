@@ -1,6 +1,6 @@
 """The folder of the user's network files, `networks` beside the settings file, with one file per network.
 
-They are found by their names alone; `network_files` reads them.
+Only the names are listed here; `network_files` reads the files.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class NetworkFolder(NamedTuple):
-    """The folder of the user's network files, None for settings without a file, and the files by their network's name.
+    """The folder of the user's network files, None for settings without a file, and the files by network name.
 
-    A name that several files have is in `repeated`, with these files.
+    `repeated` has the names for which several files exist, with these files.
     """
 
     path: Path | None = None

@@ -1,7 +1,7 @@
 """The keys of network files: what each means, its form as a JSON schema, and an example.
 
-`core.networks` parses these keys. Here are the words and forms that only `swapcli schema network` and
-docs/network-keys.md show, so that no quote loads them; a test holds both to the same keys.
+`core.networks` parses these keys. The texts and schemas here are only for `swapcli schema network` and
+docs/network-keys.md, so no quote loads this module; a test checks that both have the same keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 
 
 class NetworkKey(NamedTuple):
-    """A key: its meaning as people read it, the schema of its value, and an example.
+    """A key: its meaning in words, the schema of its value, and an example.
 
     A value that is null counts as absent unless the key is `required`.
     """

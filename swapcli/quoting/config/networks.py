@@ -1,7 +1,7 @@
-"""Networks as the user's files and settings extend them: other nodes and routers, more tokens, whole networks.
+"""Networks with the user's files and settings applied: other nodes and routers, more tokens, whole networks.
 
-`networks.NAME` of the settings holds `rpc_url`, `router` and further additions to a known network, or a new network in
-full. A network file (`network_files`) does the same; the settings come on top of it.
+`networks.NAME` in the settings holds `rpc_url`, `router` and other additions to a known network, or a new network in
+full. A network file (`network_files`) can do the same; the settings override it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 
 def networks_from(settings: Settings) -> Callable[[str], Network]:
-    """Look a network up by name or chain id, in the catalogue, the user's files and settings. Raises `UnknownNetwork`.
+    """Look up a network by name or chain id in the catalogue, the user's files and the settings. Raises
+    `UnknownNetwork`.
 
-    Its router is that of the dialect in the settings, which may leave it to quotes. A network file is read when its
-    network is requested; what is wrong in it raises `ConfigError` with the file and the line.
+    Its router is that of the dialect in the settings, which may leave the choice to quotes. A network file is read when
+    its network is requested; an error in it raises `ConfigError` with the file and the line.
     """
     added = {name: _described(each) for name, each in settings.networks.items()}
     files = {**_plugin_files(settings), **_files_of(settings.network_folder)}
@@ -53,9 +54,9 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 
 
 def described_network(settings: Settings, name: str) -> Network:
-    """Return a network as definitions, files and settings describe it, without the nodes that the settings name.
+    """Return a network as definitions, files and settings describe it, without the nodes in the settings.
 
-    Raises as what `networks_from` returns.
+    Raises as the function that `networks_from` returns.
     """
     found = networks_from(settings)(name)
     without_nodes = {
@@ -67,7 +68,7 @@ def described_network(settings: Settings, name: str) -> Network:
 
 
 def _files_of(folder: NetworkFolder) -> dict[str, NetworkFile]:
-    """Return what reads the user's network files, by the name of the network."""
+    """Return the readers of the user's network files, by network name."""
     if not folder.files:
         return {}
     from swapcli.quoting.config.network_files import network_files
@@ -76,7 +77,7 @@ def _files_of(folder: NetworkFolder) -> dict[str, NetworkFile]:
 
 
 def _plugin_files(settings: Settings) -> dict[str, NetworkFile]:
-    """Return what reads the definitions of packages that the settings add to, by the name of the network."""
+    """Return the readers of definitions from packages that the settings extend, by network name."""
     known = _all_names(settings.network_folder.files) if settings.networks else ()
     files: dict[str, NetworkFile] = {}
     for name, each in settings.networks.items():
@@ -90,9 +91,9 @@ def _plugin_files(settings: Settings) -> dict[str, NetworkFile]:
 
 
 def _find_with_plugins(name: str, added: Mapping[str, object], files: dict[str, NetworkFile]) -> Network:
-    """Find a network as `find_network`, also in the packages that are installed, whose definition joins `files`.
+    """Find a network as `find_network`, also in installed packages; a package's definition is added to `files`.
 
-    They are found by name only: to find a chain id, all of them would have to be imported.
+    Packages are searched by name only: a search by chain id would have to import all of them.
     """
     from swapcli.core.networks.catalogue import find_network
 
@@ -111,7 +112,7 @@ def _find_with_plugins(name: str, added: Mapping[str, object], files: dict[str, 
 
 
 def _with_plugin_names(error: UnknownNetwork, requested: str) -> UnknownNetwork:
-    """Return the error for an unknown network with the names that packages add, or why one was skipped."""
+    """Return the error for an unknown network, with the names that packages define, or why a package was skipped."""
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     skipped, added = skipped_plugin(NETWORK_GROUP, requested), plugins(NETWORK_GROUP)
@@ -124,9 +125,9 @@ def _with_plugin_names(error: UnknownNetwork, requested: str) -> UnknownNetwork:
 
 
 def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None) -> Network:
-    """Return a network with the router dialect of the settings.
+    """Return a network with the router dialect in the settings.
 
-    With `auto`, the choice is left to quotes, unless the settings or the file of the network name a router.
+    With `auto`, the choice is left to quotes, unless the settings or the network's file name a router.
     """
     if settings.router_dialect != AUTO:
         return network.for_dialect(settings.router_dialect)
@@ -136,13 +137,13 @@ def _with_dialect(network: Network, settings: Settings, file: NetworkFile | None
     if (own is None or own.router_dialect != AUTO) and file is not None and _names_router(file.read()):
         return network
     if not has_dialects(network) or network.router_dialect not in DIALECTS:
-        return network  # quotes choose among the routers that swapcli knows, not one whose dialect a package has
-    # A definition may name the router of any dialect as the network's: then it is one of those to choose from.
+        return network  # quotes choose among swapcli's own routers, not those with a package's dialect
+    # A definition may name a router of any dialect as the network's; it is then one of those to choose from.
     return network.for_dialect(FIBROUS)._replace(chooses_router=True)
 
 
 def _names_router(content: object) -> bool:
-    """Return whether a network file names the router of a network of the catalogue."""
+    """Return whether a network file names a router for a network in the catalogue."""
     from swapcli.core.networks.definition import is_whole
 
     if not isinstance(content, Mapping) or is_whole(content):
@@ -151,10 +152,10 @@ def _names_router(content: object) -> bool:
 
 
 def network_names_from(settings: Settings, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the names of the Fibrous API's networks and those of the user's files and settings, alphabetically.
+    """Return the names of the Fibrous API's networks and of those in the user's files and settings, alphabetically.
 
-    With `everything`, the further networks that come with the program are among them. A network of a package that the
-    settings add to is among them unless it is skipped.
+    With `everything`, they include the other networks in the program. A network from a package that the settings extend
+    is included unless it is skipped.
     """
     from swapcli.core.networks.catalogue import all_network_names, network_names
 
@@ -164,7 +165,7 @@ def network_names_from(settings: Settings, *, everything: bool = False) -> tuple
 
 
 def _is_skipped(file: NetworkFile) -> bool:
-    """Return whether the package of a network was skipped, which it is warned of."""
+    """Return whether the package of a network was skipped; a warning has said so."""
     try:
         file.read()
     except UnknownNetwork:
@@ -173,14 +174,14 @@ def _is_skipped(file: NetworkFile) -> bool:
 
 
 def known_names(given: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
-    """Return the names of the catalogue and of the networks that `given` mentions, or files describe."""
+    """Return the names in the catalogue and of the networks that `given` mentions or files describe."""
     return _all_names((*folder.files, *_names(given)))
 
 
 def check_parts(content: object, where: str) -> None:
-    """Check what only this layer knows in a definition of the user's: families, kinds of contracts, nodes, aggregators.
+    """Check the parts of a user's definition that only this layer knows: families, contract kinds, nodes, aggregators.
 
-    Raises `ConfigError` whose place is below `where`.
+    Raises `ConfigError`, with a place below `where`.
     """
     from swapcli.core.networks.definition_fields import DefinitionFields
     from swapcli.core.validation.values import parse_object
@@ -250,7 +251,7 @@ def read_networks(
 
 
 def _described(settings: NetworkSettings) -> dict[str, object]:
-    """Return the settings in the form of the catalogue's definitions."""
+    """Return the settings in the form of catalogue definitions."""
     described = dict(settings.additions)
     urls = [url.reveal() for url in (settings.rpc_url, *(settings.rpc_urls or ())) if url]
     if urls:
@@ -277,7 +278,7 @@ def _all_names(added: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue], folder: NetworkFolder) -> None:
-    """Build the network if its settings have more than nodes. Raises `ConfigError` that names the source."""
+    """Build the network if its settings contain more than nodes. Raises `ConfigError`, which names the source."""
     key = f"{NETWORKS}.{name}"
     source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
     if name not in _all_names(folder.files) and "chain_id" not in settings.additions:

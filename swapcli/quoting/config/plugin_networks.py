@@ -1,4 +1,4 @@
-"""Networks that installed packages define, each in full: they cannot change a network that swapcli comes with."""
+"""Networks defined by installed packages, each in full: they cannot change a network that comes with swapcli."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def plugin_network_file(name: str, check_parts: Callable[[object, str], None]) -> NetworkFile | None:
-    """Return what reads the definition that a package has of a network; None without one.
+    """Return the reader of a package's definition of a network; None if no package has one.
 
     The entry point names a mapping, or the `Path` of a JSON or YAML file, in the form of a network file. `check_parts`
-    checks what only the settings know of a definition. The package is imported by reading, which raises
+    checks the parts of a definition that only the settings know. Reading imports the package, and raises
     `UnknownNetwork` if its entry point is skipped.
     """
     if not is_plugin(NETWORK_GROUP, name):

@@ -29,6 +29,6 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def explain_synonym(name: str) -> str:
-    """Return the hint that names the setting of another word, or of its variable; empty if there is none."""
+    """Return a hint with the setting that another word, or its variable, stands for; empty if there is none."""
     meant = SYNONYMS.get(name.removeprefix(ENVIRONMENT_PREFIX).lower())
     return f"the setting is {meant}" if meant else ""

@@ -1,5 +1,5 @@
-"""The table of settings. Each is one field here; the loader, `config show`, the example file and the names of
-environment variables are derived from it.
+"""The table of settings. Each is one field here; the loader, `config show`, the example file and the environment
+variable names are derived from it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MAX_USD = 1_000_000  # a bound against mistakes; chosen
 
 
 class Setting(NamedTuple):
-    """One row of the table. `key` is its dotted name in files, `example` a value that reads where there is no default.
+    """One row of the table. `key` is its dotted name in files, `example` a value to show if there is no default.
 
     The value of a `secret` setting is never shown. On the command line, the machine's other users could see it.
     """
@@ -72,7 +72,7 @@ class Setting(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Return whether its value must not be shown."""
+        """Return whether its value must never be shown."""
         return any(self.value_type is each for each in _SECRET_TYPES)
 
     @property
@@ -100,12 +100,12 @@ def setting(
     example: str = "",
     on_command_line: bool = True,
 ) -> Any:
-    """Return the field of a setting. `key` is its name in files, where that leaves out the unit of the field."""
+    """Return the field of a setting. `key` is its name in files, if that omits the field's unit."""
     return Setting(key, value_type, default, text, example, on_command_line)
 
 
 def quote_setting(name: str) -> Any:
-    """Return the field of a setting that the table of quote parameters describes; `name` is its name there."""
+    """Return the field of a setting that is in the table of quote parameters; `name` is its name there."""
     row = PARAMETERS[name]
     key = (row.key or row.name).rpartition(".")[2]
     return Setting(key, row.value_type, row.default, row.setting, row.example, on_command_line=True)
@@ -117,10 +117,10 @@ _ROWS: dict[type[Any], dict[str, Setting]] = {}
 
 
 def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
-    """Return the decorator that enters the settings of a record into the table, with keys that start with `prefix`.
+    """Return the decorator that adds a record's settings to the table, with keys that start with `prefix`.
 
     The fields of the record have their rows (`Setting`) as defaults, as `setting` returns them. The decorator replaces
-    each row by the default of its setting. It takes records since dataclasses would add 2.7 ms to each start.
+    each row with its setting's default. It is for records because dataclasses would add 2.7 ms to each start.
     """
 
     def enter(holder: _Class) -> _Class:
@@ -136,7 +136,7 @@ def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
 
 @in_table("integrator.")
 class IntegratorSettings(NamedTuple):
-    """Who earns on a swap; zero counts as not set."""
+    """The integrator that earns a fee on a swap; zero counts as not set."""
 
     address: str | None = quote_setting("integrator_address")
     fee_bps: int = quote_setting("integrator_fee_bps")
@@ -145,7 +145,7 @@ class IntegratorSettings(NamedTuple):
 
 @in_table("service.")
 class ServiceSettings(NamedTuple):
-    """How `swapcli serve` serves."""
+    """Settings of `swapcli serve`."""
 
     host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
     port: int = setting(8000, value_types.whole_number(0, 65_535), "Port to listen on; 0 takes a free one.")
@@ -236,10 +236,10 @@ class ServiceSettings(NamedTuple):
 
 @in_table()
 class NetworkSettings(NamedTuple):
-    """What the user adds to a network, or a network of the user's.
+    """A user's additions to a network, or a network of the user's.
 
-    `additions` is all that is not a setting, in the form of the catalogue's definitions. `rpc_urls` comes after
-    `public_rpc_urls`, since the variables of both end in its name.
+    `additions` is everything that is not a setting, in the form of catalogue definitions. `rpc_urls` comes after
+    `public_rpc_urls` because the variables of both end in its name.
     """
 
     rpc_url: Secret | None = setting(
@@ -278,7 +278,7 @@ class NetworkSettings(NamedTuple):
 
 @in_table()
 class AggregatorSettings(NamedTuple):
-    """The key for an aggregator, and what the user changes in its adapter, or a new one, in the form of definitions."""
+    """The key for an aggregator, and the user's changes to its adapter or a new one, in the form of definitions."""
 
     api_key: Secret | None = setting(
         None,
@@ -431,7 +431,7 @@ class Settings(NamedTuple):
     origins: Mapping[str, str] = MappingProxyType({})
 
     def origin(self, key: str) -> str:
-        """Return where the setting called `key` came from."""
+        """Return the source of the setting called `key`."""
         return self.origins.get(key, DEFAULT_ORIGIN)
 
 
@@ -440,16 +440,16 @@ FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
     "integrator": _ROWS[IntegratorSettings],
     "service": _ROWS[ServiceSettings],
 }
-"""The rows by group of `Settings` ("" for itself) and field."""
+"""The rows, by group in `Settings` (empty for `Settings` itself) and field."""
 
 TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values() for row in group.values()}
-"""Every setting that is not a network's, by key."""
+"""Every setting that does not belong to a network, by key."""
 
 NETWORK_TABLE: Final[Mapping[str, Setting]] = _ROWS[NetworkSettings]
-"""The settings of one network, by the last part of their key."""
+"""The settings of one network, by the last part of the key."""
 
 AGGREGATOR_TABLE: Final[Mapping[str, Setting]] = _ROWS[AggregatorSettings]
-"""The settings of one aggregator, by the last part of their key."""
+"""The settings of one aggregator, by the last part of the key."""
 
 NAMED_TABLES: Final[Mapping[str, Mapping[str, Setting]]] = {NETWORKS: NETWORK_TABLE, AGGREGATORS: AGGREGATOR_TABLE}
 """The settings of each group whose members the user names."""

@@ -1,4 +1,4 @@
-"""The settings file: find it, change it, and name what is wrong with a key."""
+"""The settings file: find it, change it, and report errors about its keys."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from swapcli.state.user_folders import NO_HOME
 
 
 def find_setting(key: str, settings: Settings) -> SettingRow:
-    """Return a setting with its value and origin. Raises `ConfigError` for a key that no setting has."""
+    """Return a setting with its value and origin. Raises `ConfigError` for an unknown key."""
     require_setting(key)
     found = next((row for row in masked_rows(settings) if row.key == key), None)
     return found or SettingRow(key, None, DEFAULT_ORIGIN)
 
 
 def change_setting(file: Path, key: str, value: str, read: Callable[[int], bytes] | None = None) -> None:
-    """Write a setting into the settings file; everything else stays. `read` reads the value, if it is in no argument.
+    """Write a setting to the settings file; everything else stays. `read` reads the value if no argument has it.
 
-    Raises `ConfigError`, also for a secret in an argument.
+    Raises `ConfigError`, also for a secret passed as an argument.
     """
     row = require_setting(key)
     if read is not None:
@@ -52,7 +52,7 @@ def change_setting(file: Path, key: str, value: str, read: Callable[[int], bytes
 
 
 def remove_setting(file: Path, key: str) -> None:
-    """Take a setting out of the settings file. Raises `ConfigError`."""
+    """Remove a setting from the settings file. Raises `ConfigError`."""
     require_setting(key)
     from swapcli.quoting.config.edit import unset_key
 
@@ -60,12 +60,13 @@ def remove_setting(file: Path, key: str) -> None:
 
 
 def write_example(file: Path, *, replace: bool) -> None:
-    """Write a settings file that explains every setting. Raises `ConfigError` if it exists, `InputOutputError`."""
+    """Write a settings file that explains every setting. Raises `ConfigError` if it already exists, and
+    `InputOutputError`."""
     _write(file, example_config(), replace=replace)
 
 
 def settings_file(config: str | None) -> Path:
-    """Return the settings file, by default the one of the user. Raises `ConfigError` without a home folder."""
+    """Return the settings file, by default the user's. Raises `ConfigError` without a home folder."""
     home = home_folder()
     file = config_file_path(Path(config) if config is not None else None, os.environ, home)
     if str(home) == NO_HOME and file.is_relative_to(home):
@@ -77,7 +78,7 @@ def settings_file(config: str | None) -> Path:
 
 
 def describe_unset(key: str, settings: Settings) -> str:
-    """Return that a setting has no value, and the network that may be meant where there is none of that name."""
+    """Return a sentence that a setting has no value; for an unknown network, it suggests a known one."""
     sentence = f"{key} is not set and has no default"
     section, *names = key.split(".")
     known = network_names_from(settings)
@@ -88,7 +89,7 @@ def describe_unset(key: str, settings: Settings) -> str:
 
 
 def require_setting(key: str) -> Setting:
-    """Return the row of a setting. Raises `ConfigError` for a key that no setting has."""
+    """Return the row of a setting. Raises `ConfigError` for an unknown key."""
     if row := row_of(key):
         return row
     _, *rest = key.split(".")
@@ -109,7 +110,7 @@ def require_setting(key: str) -> Setting:
 
 
 def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], None] | None = None) -> None:
-    """Replace the text of the settings file, unless what it says then is wrong.
+    """Replace the text of the settings file, unless the new text is invalid.
 
     Raises `ConfigError`, and the errors of `check` on the new settings.
     """
@@ -129,7 +130,7 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
-    """Write the file; a new one is readable by its owner only, since it may get API keys later."""
+    """Write the file; a new one is readable by its owner only, because it may hold API keys later."""
     _make_folder(file)
     if replace:
         write_text_file(str(file), text, mode=OWNER_ONLY)

@@ -1,4 +1,4 @@
-"""Read settings from flags, the environment and a file. Each source becomes `RawValue`s by key, values still raw."""
+"""Read settings from flags, the environment and a file. Each source yields unparsed `RawValue`s by key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
 class SourceText(NamedTuple):
-    """The path and the text of a settings file, to find the line of a key in."""
+    """The path and the text of a settings file, to look up the lines of keys."""
 
     path: str
     text: str
@@ -45,10 +45,10 @@ class SourceText(NamedTuple):
 
 
 class RawValue(NamedTuple):
-    """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
+    """An unparsed value: `origin` says where it came from; `place` begins sentences about errors in it.
 
-    `folder` is where a relative file name in it starts from; None is the working directory. `source` is the file that
-    has it.
+    `folder` is the base of a relative file name in it; None is the working directory. `source` is the file that
+    contains it.
     """
 
     value: object
@@ -59,7 +59,7 @@ class RawValue(NamedTuple):
 
     @property
     def lined_place(self) -> str:
-        """Its place with the line of the file that has it, as in `FILE:LINE: KEY`."""
+        """Its place with the line in its file, as in `FILE:LINE: KEY`."""
         if self.source is None:
             return self.place
         from swapcli.quoting.config.file_lines import find_line
@@ -72,14 +72,15 @@ class RawValue(NamedTuple):
 
 
 def config_file_path(config_path: Path | None, environ: Mapping[str, str], home: Path) -> Path:
-    """Return the path of the settings file: `config_path`, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    """Return the path of the settings file: `config_path`, otherwise `SWAPCLI_CONFIG`, otherwise the one in the user's
+    folder."""
     from pathlib import Path
 
     return config_path if config_path is not None else Path(user_folders.config_file(environ, str(home)))
 
 
 def data_folder(environ: Mapping[str, str], home: Path) -> Path:
-    """Return the folder for data of this program, by the XDG specification."""
+    """Return the program's data folder, by the XDG specification."""
     from pathlib import Path
 
     return Path(user_folders.data_folder(environ, str(home)))
@@ -98,7 +99,7 @@ def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
 
 
 def node_url(place: str, text: str) -> Secret:
-    """Parse the URL of a node, given at `place`. Raises `ConfigError`, which does not repeat it."""
+    """Parse a node's URL, given at `place`. Raises `ConfigError`, which does not repeat the URL."""
     try:
         return NODE_URL.parse(text)
     except ValueError:
@@ -115,7 +116,7 @@ def read_text(path: Path) -> str:
 
 
 def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
-    """Return the flags that were given (are not None) by the key of their setting."""
+    """Return the flags that were given (those that are not None), by setting key."""
     given: dict[str, RawValue] = {}
     for key, value in flags.items():
         row = row_of(key) or _refuse_unknown("flag", key, TABLE)
@@ -137,7 +138,7 @@ def flag(spelled: str, value: object) -> RawValue | None:
 
 
 def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple[str, ...]]) -> dict[str, RawValue]:
-    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused.
+    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is rejected.
 
     `names_of` are the known members of a group of `NAMED_TABLES`.
     """
@@ -155,9 +156,10 @@ def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple
 
 
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
-    """Return the values of a settings file; `networks.NAME` is the whole mapping of a network, and so for aggregators.
+    """Return the values in a settings file; the value of `networks.NAME` is the network's whole mapping, and likewise
+    for aggregators.
 
-    A file that does not exist has no values, unless it is `required`.
+    A file that does not exist has no values; if it is `required`, that is an error.
     """
     try:
         text = read(path)
@@ -175,7 +177,7 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
 
 
 def without_line_ends(value: object) -> object:
-    """Return a value of YAML without the line ends of its texts: a block (`|`, `>`) ends with one."""
+    """Return a YAML value without trailing line ends in its texts: a block (`|`, `>`) ends with one."""
     if isinstance(value, str):
         return value.rstrip("\r\n")
     if isinstance(value, list):
@@ -193,9 +195,10 @@ def peek_user_setting(key: str, config_path: str | None) -> object:
 def peek(
     key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
 ) -> object:
-    """Return the raw value of a key of the first level from the environment, else the file; None if neither has it.
+    """Return the raw value of a top-level key from the environment, otherwise the file; None if neither has it.
 
-    Other errors in them are ignored: this serves to report an error before settings are loaded or after they failed.
+    Other errors in them are ignored, because this helps to report errors before settings are loaded or after loading
+    failed.
     """
     if text := variable(environ, variable_of(key)):
         return text
@@ -221,7 +224,7 @@ def expanded(path: Path, home: Path) -> Path:
 
 
 class _FileReader:
-    """A reader that flattens the mapping of a settings file to dotted keys."""
+    """A reader that flattens a settings file's mapping to dotted keys."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
@@ -251,7 +254,8 @@ class _FileReader:
             yield key, self._given(key, value)
 
     def _members(self, group: str, members_of_group: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
-        """Yield each network as `networks.NAME`, aggregators likewise, and their members that are settings."""
+        """Yield each network as `networks.NAME`, each aggregator likewise, and those members of both that are
+        settings."""
         seen: set[str] = set()
         for name, described in members_of_group.items():
             key = f"{group}.{name.lower()}"
@@ -284,8 +288,8 @@ class _FileReader:
 def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> str | None:
     """Return the key of a variable that sets a member of a named group, such as a network; None for other variables.
 
-    For example, SWAPCLI_NETWORKS_BASE_RPC_URL sets `networks.base.rpc_url`. A variable has `_` where a name has `-`,
-    so the name is looked up in the known ones; an unknown name is the variable's part in lower case.
+    For example, SWAPCLI_NETWORKS_BASE_RPC_URL sets `networks.base.rpc_url`. A variable has `_` where a name has `-`, so
+    the name is looked up in the known ones; an unknown name is taken from the variable, in lower case.
     """
     for group, table in NAMED_TABLES.items():
         prefix = f"{variable_of(group)}_"

@@ -1,9 +1,9 @@
-"""Parse the YAML of a settings file into plain values, without the traps of YAML 1.1. Imported only if there is one.
+"""Parse a settings file's YAML into plain values, without the traps of YAML 1.1. Imported only if there is such a file.
 
 Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12`, `007` and `12:30` are text, so an address
-needs no quotes, and a whole number can be read back as it was written where text is expected. Repeated keys, anchors,
-aliases and tags are rejected: two readers must see the same settings, and a small file must stay small. Works on the
-parser's events, so that depth is bounded before anything recurses.
+needs no quotes, and an integer can be read back as written if text is expected. Repeated keys, anchors, aliases and
+tags are rejected: two readers must see the same settings, and a small file must stay small. This works on the parser's
+events, which bounds depth before any recursion.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "f
 
 
 def parse_yaml(text: str, where: str) -> object:
-    """Parse the one document in `text`; None if it is empty. Raises `ConfigError` beginning with `where`."""
+    """Parse the only document in `text`; None if it is empty. Raises `ConfigError`, which begins with `where`."""
     try:
         return _Document(yaml.parse(text, Loader=_LOADER), where).read()
     except yaml.MarkedYAMLError as error:
@@ -46,14 +46,14 @@ def parse_yaml(text: str, where: str) -> object:
 
 
 def lines_of_yaml(text: str) -> dict[str, int]:
-    """Return the line of each key and of each entry of a list by its path, as in `tokens[3].symbol`."""
+    """Return the line of each key and list entry, by a path such as `tokens[3].symbol`."""
     document = _LinedDocument(yaml.parse(text, Loader=_LOADER), "")
     document.read()
     return document.lines
 
 
 class _Document:
-    """Reads the only document of a stream of events."""
+    """Reads the only document in a stream of events."""
 
     def __init__(self, events: Iterator[Event], where: str) -> None:
         self._events = events
@@ -83,7 +83,7 @@ class _Document:
         return items
 
     def _member(self, name: str, begin: Event, event: Event, depth: int) -> object:
-        """Return the value of a member of a list or mapping, whose name or value begins with the event `begin`."""
+        """Return the value of a list or mapping member, whose name or value begins with the event `begin`."""
         del name, begin
         return self._value(event, depth + 1)
 
@@ -112,7 +112,7 @@ class _Document:
 
 
 class _LinedDocument(_Document):
-    """Reads a document and notes where its keys and entries are."""
+    """Reads a document and records the places of its keys and entries."""
 
     def __init__(self, events: Iterator[Event], where: str) -> None:
         super().__init__(events, where)

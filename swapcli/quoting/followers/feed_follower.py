@@ -1,9 +1,9 @@
 """Keep a market in memory at the newest block of a feed, without a node and without a store.
 
-The documents of all pools stay in memory as they were published, and the deepest are parsed and quoted; others are
-parsed for the orders and routes that need them. Each entry is
-applied only if the market has the hash that the entry begins with, and will have the one that it ends with. Otherwise
-the market stays as it is, until a snapshot or a later entry leads on; when it is too old, nothing is quoted any more.
+The documents of all pools stay in memory as published. The deepest pools are parsed and quoted; others are parsed for
+the orders and routes that need them. Each entry is applied only if the market has the entry's base hash and will have
+its resulting hash. Otherwise the market stays as it is until a snapshot or a later entry can be applied; when it is too
+old, quoting stops.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.sync import DiskReport, Progress
 
 _WAIT_S: Final = 1.0
-"""Time to wait for an entry before the newest id is compared: the server may have lost its data."""
+"""Time to wait for an entry before the newest id is checked: the server may have lost its data."""
 _PAUSE_S: Final = (0.5, 1.0)
-"""Between attempts to reach the server: each costs little, and the market gets older meanwhile. The pause is random, so
-that replicas do not load the snapshot all at once."""
+"""Pause between attempts to reach the server: each costs little, and the market ages meanwhile. The pause is random so
+that replicas do not all load the snapshot at once."""
 _RANDOM: Final = SystemRandom()
-"""The state of the module's own functions belongs to the program."""
+"""A separate generator: the state of the `random` module's functions belongs to the program."""
 _EXTENSION_WAIT_S: Final = 1.0
-"""Time that an order waits for the market of a block that is being read."""
+"""Time that an order waits for the market at a block that is being read."""
 _EXTENSION_HOPS: Final = 2
-"""From a token of the order: more hops to the deepest pools lose most of the amount."""
+"""Hops from a token of the order: reaching the deepest pools in more hops loses most of the amount."""
 _POOLS_OF_TOKEN: Final = 20
 _MAX_EXTENDED: Final = 16
-"""Sources with further pools for each block; bounds their memory."""
+"""Sources with extra pools for each block; bounds their memory."""
 _BATCH: Final = 16
-"""Entries in one answer of the server: bounds its size."""
+"""Entries per response of the server; bounds its size."""
 
 
 class FollowedFeed:
-    """The feed of a network, which also wakes its follower: a `HeadSource`."""
+    """The feed of a network, which is also the `HeadSource` that wakes its follower."""
 
     poll_s = _WAIT_S
     mode = FollowMode.FEED
@@ -84,9 +84,9 @@ class FollowedFeed:
         self._loaded: FeedFollower | None = None
 
     def load(self, clock: Clock, route_ttl_s: int) -> None:
-        """Load the market now, so that processes that are forked later share its memory. Raises `UpstreamError`.
+        """Load the market now, so that processes forked later share its memory. Raises `UpstreamError`.
 
-        It leaves no connection open. Without a market, each of these processes tries again.
+        No connection stays open. If there is no market, each of these processes tries again.
         """
         follower = FeedFollower(self, clock, route_ttl_s=route_ttl_s)
         try:
@@ -103,7 +103,7 @@ class FollowedFeed:
 
     @property
     def heads(self) -> FollowedFeed:
-        """This feed, as the source of heads of its follower."""
+        """This feed, as its follower's source of heads."""
         return self
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
@@ -121,12 +121,12 @@ class FollowedFeed:
                 self._stopped.wait(_WAIT_S / 10)
 
     def take_entries(self) -> list[StreamEntry]:
-        """Return the next entries after `last_id`, those that `wait` has received first. Raises `UpstreamError`."""
+        """Return the next entries after `last_id`; those received by `wait` come first. Raises `UpstreamError`."""
         received, self._received = self._received, []
         return received or self.reader.read_entries(self.last_id, _BATCH)
 
     def discard_entries(self) -> None:
-        """Forget the entries that `wait` has received, because `last_id` is another now."""
+        """Forget the entries that `wait` has received, because `last_id` has changed."""
         self._received = []
 
     def stop(self) -> None:
@@ -150,7 +150,7 @@ def open_any_follower(
     *,
     route_ttl_s: int,
 ) -> Iterator[MarketFollower | FeedFollower]:
-    """Open the follower of a feed, or as `market_follower.open_follower` does."""
+    """Open the follower of a feed, or another follower as `market_follower.open_follower` does."""
     if isinstance(followed, FollowedFeed):
         yield followed.open(clock, route_ttl_s)
         return
@@ -159,7 +159,7 @@ def open_any_follower(
 
 
 class _Parsed(NamedTuple):
-    """The pools that are quoted, with their tokens and how these transfer."""
+    """The quoted pools, their tokens, and how these transfer."""
 
     pools: dict[str, Pool]
     tokens: dict[str, Token]
@@ -167,26 +167,26 @@ class _Parsed(NamedTuple):
 
 
 class FeedFollower:
-    """Returns sources of quotes that are each as of one whole block of the feed.
+    """Returns sources of quotes, each at one whole block of the feed.
 
-    It belongs to one thread, but for `extended_source`.
+    Only `extended_source` may be called from other threads.
     """
 
     def __init__(self, feed: FollowedFeed, clock: Clock, *, route_ttl_s: int) -> None:
         self._feed, self._clock, self._route_ttl_s = feed, clock, route_ttl_s
         self._counters = feed.counters
         self._changing = Condition()
-        """Held while documents change, and notified when the source has the same block as they."""
+        """Held while documents change; notified when the source reaches their block."""
         self._index: TokenIndex | None = None
         self._extended: dict[frozenset[str], InMemorySource] = {}
         self._market = FeedMarket()
         self._changed_tokens: set[str] = set()
         self._changed_pools: set[str] = set()
         self._is_behind = True
-        """Whether entries cannot be applied before a snapshot is loaded."""
+        """Whether no entry can be applied until a snapshot is loaded."""
         self._tried_snapshot: SnapshotVersion | None = None
         self._rejection: str | None = None
-        """Why the snapshot that was tried last cannot be used."""
+        """Why the last snapshot tried cannot be used."""
         self._parsed = _Parsed({}, {}, {})
         self._source: InMemorySource | None = None
         self._source_header: MarketHeader | None = None
@@ -194,7 +194,7 @@ class FeedFollower:
 
     @property
     def counters(self) -> FeedCounters:
-        """What has happened to the feed."""
+        """Counters of the feed's events."""
         return self._counters
 
     def read(self) -> InMemorySource:
@@ -211,7 +211,7 @@ class FeedFollower:
         return source
 
     def advance(self) -> InMemorySource | None:
-        """Apply all entries that there are, and return the market; None if it is the one returned before.
+        """Apply all available entries, and return the market; None if it is the one returned before.
 
         Raises `UpstreamError` and `MarketError`.
         """
@@ -238,13 +238,14 @@ class FeedFollower:
         return source
 
     def index_tokens(self) -> None:
-        """Build what `extended_source` needs, which otherwise its first call does."""
+        """Build the index that the first call of `extended_source` would build otherwise."""
         self._index = self._index or TokenIndex(self._market.pools)
 
     def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
-        """Return the newest source with pools of these tokens, by address, and the pools `keys` besides its own.
+        """Return the newest source with all pools of these tokens, by address, and the pools `keys`, besides its own
+        pools.
 
-        None if it has all of them that the feed has. Any thread may call it. Raises `MarketUnavailable` while the
+        None if it already has every such pool in the feed. Any thread may call it. Raises `MarketUnavailable` while the
         market is read, and `InvalidFeed`.
         """
         tokens, keys = list(tokens), list(keys)
@@ -273,7 +274,8 @@ class FeedFollower:
         )
 
     def _missing_pools(self, market: MarketState, tokens: Iterable[str], keys: Iterable[str]) -> frozenset[str]:
-        """Return the pools beyond the market: `keys`, those of new tokens, and those of the tokens that these add."""
+        """Return the pools to add to the market: `keys`, those of new tokens, and those of the tokens that these
+        add."""
         self.index_tokens()
         assert self._index is not None
         depths = self._market.depths
@@ -302,11 +304,11 @@ class FeedFollower:
     # --- documents
 
     def _apply(self, received: StreamEntry) -> None:
-        """Apply an entry, or count why it cannot be."""
+        """Apply an entry, or count why it cannot be applied."""
         try:
             entry = self._decode(received.data, MAX_ENTRY_BYTES)
         except InvalidFeed:
-            self._counters.rejected += 1  # whether it was needed shows the base of the next one
+            self._counters.rejected += 1  # the next entry's base shows whether it was needed
             return
         state_hash = self._market.state_hash
         if entry.base == state_hash:
@@ -323,7 +325,7 @@ class FeedFollower:
             self._is_behind = True
 
     def _load_snapshot(self) -> bool:
-        """Load the snapshot if it is not the one that was tried last. Return whether that changed the market."""
+        """Load the snapshot unless it is the one tried last. Return whether the market changed."""
         version = self._feed.reader.read_snapshot_version()
         if version is None or version == self._tried_snapshot:
             return False
@@ -356,7 +358,8 @@ class FeedFollower:
         return True
 
     def _check_newest(self) -> None:
-        """Notice that the newest entry is missing, or that the server has lost its data and begun with smaller ids."""
+        """Detect that the newest entry is missing, or that the server has lost its data and restarted at smaller
+        ids."""
         reader, last_id = self._feed.reader, self._feed.last_id
         newest = reader.read_newest()
         if newest is None:
@@ -404,7 +407,7 @@ class FeedFollower:
         return source
 
     def _select(self, *, is_new_selection: bool) -> Set[str]:
-        """Return the keys of the pools to quote: the deepest, or those of the last selection and new ones."""
+        """Return the keys of the pools to quote: the deepest pools, or those of the last selection plus new ones."""
         depths = self._market.depths
         if len(depths) <= self._feed.max_pools:
             return depths.keys()
@@ -415,7 +418,7 @@ class FeedFollower:
         return keys.union([key for key in self._changed_pools if key in depths and key not in keys][:room])
 
     def _parse(self, keys: Set[str]) -> Set[str]:
-        """Parse what has changed of the pools to quote. Return the keys of pools that are added, changed or removed."""
+        """Parse the changes of the pools to quote. Return the keys of pools that were added, changed or removed."""
         known = self._parsed
         tokens, transfers = self._read_tokens(self._changed_tokens & known.tokens.keys())
         rescaled = {address for address, token in tokens.items() if token.decimals != known.tokens[address].decimals}
@@ -445,7 +448,7 @@ class FeedFollower:
             return None  # which the parser rejects
 
     def _read_tokens(self, addresses: Iterable[str]) -> tuple[dict[str, Token], dict[str, TransferBehaviour]]:
-        """Return those of the tokens that the feed has, and how they transfer. Raises `InvalidFeed`."""
+        """Return those of the tokens that are in the feed, and how they transfer. Raises `InvalidFeed`."""
         documents = [self._load(self._market.tokens[each]) for each in addresses if each in self._market.tokens]
         fields, kind = MarketFields({"tokens": documents}), self._feed.network.kind
         try:
@@ -469,6 +472,6 @@ class FeedFollower:
 
 
 def _token_addresses(documents: Iterable[object]) -> set[str]:
-    """Return the tokens of pools, as they are spelled in their documents."""
+    """Return the tokens of pools, spelled as in the pools' documents."""
     listed = [document.get("tokens") for document in documents if isinstance(document, Mapping)]
     return {address for each in listed if isinstance(each, list) for address in each if isinstance(address, str)}

@@ -1,9 +1,9 @@
 """Keep the markets of a service at the newest block: follow a store, and hold its deepest pools in memory.
 
-The store is the one that `swapcli sync` fills. If there is none, a store in memory is filled with the pools of a
-market. While the disk of a store cannot be written, a copy of it in memory follows the chain. Other processes may write
-to the store at the same time; their blocks are read. A follower, with everything that it opens, belongs to one thread;
-the sources that it returns may be used by any.
+The store is the one that `swapcli sync` fills. If there is none, a store in memory is filled with a market's pools.
+While a store's disk is not writable, a copy of the store in memory follows the chain. Other processes may write to the
+store at the same time; their blocks are read. A follower and everything it opens belong to one thread; any thread may
+use the sources it returns.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from swapcli.state.store import IN_MEMORY, Store, StoredBlock, create_store, ope
 from swapcli.state.sync import ChainFollower, DiskReport, Progress, import_pools
 
 MAX_POOLS = 5_000
-"""Pools in memory. Quotes over more take long, and the others are illiquid."""
+"""Pools in memory. Quotes over more pools take long, and the other pools are illiquid."""
 MAX_SAMPLED_POOLS = 32
-"""Pools to sample at each block: each takes a call of the node with fifty quotes inside."""
+"""Pools to sample at each block: each needs one node call that contains fifty quotes."""
 RESELECT_AFTER_S = 300.0
 """Time after which the deepest pools are selected again."""
 
 
 class FollowedStore(NamedTuple):
-    """The store of a network, and the node that it follows; without a node, only other processes write to it.
+    """A network's store, and the node that it follows; without a node, only other processes write to it.
 
-    `heads` say when to look for a new block; None polls. Of an `is_read_only` store, a `StoreWriter` of another process
-    writes the blocks; it may not exist yet, and its node only names the router and samples pools."""
+    `heads` says when to look for a new block; None polls. If the store `is_read_only`, a `StoreWriter` in another
+    process writes the blocks. Such a store may not exist yet, and its node only names the router and samples pools."""
 
     network: Network
     networks: Callable[[str], Network]
@@ -52,7 +52,7 @@ class FollowedStore(NamedTuple):
 
 
 class FollowedMarket(NamedTuple):
-    """A market whose pools are read from a node, into a store of the process. `heads` as in `FollowedStore`."""
+    """A market whose pools are read from a node into a store of this process. `heads` is as in `FollowedStore`."""
 
     network: Network
     networks: Callable[[str], Network]
@@ -74,9 +74,9 @@ def open_follower(
     route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[MarketFollower]:
-    """Open a follower once its store has been filled; `on_progress` is called while that lasts.
+    """Open a follower once its store has been filled; `on_progress` is called in the meantime.
 
-    `on_disk` receives failed writes of the store.
+    `on_disk` receives errors of writing the store.
 
     Raises `UpstreamError`, `ConfigError`, `MarketError`.
     """
@@ -111,9 +111,10 @@ def open_store_writer(
     *,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[StoreWriter]:
-    """Open the writer of the store at `path`: the market's own one, or a private one, which appears once it is filled.
+    """Open the writer of the store at `path`: the market's own store, or a private one, which appears once it is
+    filled.
 
-    While the disk cannot be written, the store is at `copy_path`. Raises as `open_follower`.
+    While the disk is not writable, the store is at `copy_path`. Raises as `open_follower`.
     """
     assert followed.node is not None
     if not (isinstance(followed, FollowedStore) and path == followed.path) and not path.exists():
@@ -122,13 +123,13 @@ def open_store_writer(
             _fill_private_store(followed, store, on_progress, max_pools)
         part.replace(path)
     with open_store(str(path), followed.networks, followed.network.name) as store:
-        if copy_path.exists():  # a writer that was killed has left it
+        if copy_path.exists():  # left over from a killed writer
             store.leave_disk(str(copy_path))
         yield StoreWriter(store, ChainFollower(store, followed.node, on_disk, str(copy_path)))
 
 
 def find_own_store(followed: Followed) -> Path | None:
-    """Return the store in which the node can be followed; None if that has to be a private one.
+    """Return the store in which to follow the node; None if that has to be a private store.
 
     Raises `ConfigError` and `MarketError`.
     """
@@ -137,7 +138,7 @@ def find_own_store(followed: Followed) -> Path | None:
     if followed.node is None or followed.is_read_only:
         return followed.path
     with open_store(str(followed.path), followed.networks, followed.network.name) as store:
-        # No block can follow an imported market.
+        # An imported market has no block after which to follow the chain.
         return followed.path if store.read_pools(()).provenance is Provenance.SYNCED else None
 
 
@@ -150,7 +151,7 @@ def read_stored_market(followed: FollowedStore, max_pools: int = MAX_POOLS) -> M
 def _fill_private_store(
     followed: Followed, store: Store, on_progress: Callable[[Progress], object], max_pools: int
 ) -> None:
-    """Fill a store with the pools of a market, as the node has them. An interrupted call is resumed."""
+    """Fill a store with a market's pools, as read from the node. An interrupted call is resumed."""
     assert followed.node is not None
     market = read_stored_market(followed, max_pools) if isinstance(followed, FollowedStore) else followed.load()
     wrong = compare_listed_tokens(
@@ -164,7 +165,7 @@ def _fill_private_store(
 
 
 class StoreWriter:
-    """Brings a store to the newest block of its node, for followers in other processes."""
+    """Brings a store to its node's newest block, for followers in other processes."""
 
     def __init__(self, store: Store, chain: ChainFollower) -> None:
         self._store, self._chain = store, chain
@@ -192,19 +193,19 @@ class StoreWriter:
 
 
 def _follow(store: Store, chain: ChainFollower, head: StoredBlock | None) -> None:
-    """Bring a store to the newest block. `head` is the one that was read from it last."""
+    """Bring a store to the newest block. `head` is the head last read from it."""
     try:
         chain.follow()
     except (ConfigError, MarketError):
-        # Another process may have written the block first, which is just as good.
+        # Another process may have written the block first; that block is just as good.
         if store.inventory.head() == head:
             raise
 
 
 class _Latest(NamedTuple):
-    """The source that was returned last, its block, and the time when its pools were selected.
+    """The source returned last, its block, and the time at which its pools were selected.
 
-    `has_router` is false if the registry that names the network's router has not been read."""
+    `has_router` is false if the registry of the network's router has not been read."""
 
     source: InMemorySource
     head: StoredBlock | None
@@ -213,9 +214,9 @@ class _Latest(NamedTuple):
 
 
 class MarketFollower:
-    """Returns sources of quotes that are each as of one whole block.
+    """Returns sources of quotes, each at one whole block.
 
-    `chain` brings the store to new blocks; without it, another process does. `times` knows whether the clock is wrong.
+    `chain` brings the store to new blocks; without it, another process does. `times` detects a wrong clock.
     """
 
     def __init__(
@@ -234,12 +235,13 @@ class MarketFollower:
         self._latest: _Latest | None = None
 
     def read(self) -> InMemorySource:
-        """Return the store's market of any age. Raises `MarketError`, and `MarketUnavailable` if it has no pools."""
+        """Return the store's market, whatever its age. Raises `MarketError`, and `MarketUnavailable` if it has no
+        pools."""
         head, market = self._read_deepest()
         has_router = True
         try:
             market = self._with_router(market)
-        except UpstreamError:  # the market can be quoted without its router, which `advance` reads
+        except UpstreamError:  # quotes need no router, which `advance` reads later
             has_router = False
         market = self._with_clock(market)
         return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
@@ -272,7 +274,7 @@ class MarketFollower:
         return self._set_latest(_Latest(source, head, selected_s, has_router=True))
 
     def _with_clock(self, market: MarketState) -> MarketState:
-        """Return the market with what nodes have shown of this machine's clock."""
+        """Return the market with the clock error that nodes have revealed."""
         return market._replace(clock_offset_s=round(self._times.clock_offset_s)) if self._times else market
 
     def _read_deepest(self) -> tuple[StoredBlock | None, MarketState]:
@@ -283,16 +285,16 @@ class MarketFollower:
         return head, market
 
     def _with_router(self, market: MarketState) -> MarketState:
-        """Return the market with the router that its registry, if there is one, names at the newest block."""
+        """Return the market with the router that the network's registry, if any, names at the newest block."""
         if self._node is None or market.network.router_registry is None:
             return market
         snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())
         return market._replace(network=snapshot.with_router(market.network))
 
     def _with_samples(self, market: MarketState, head: StoredBlock | None) -> MarketState:
-        """Return the market with the samples of the first of its sampled pools at its block; others trade nothing.
+        """Return the market with samples of the first of its sampled pools at its block; the others cannot trade.
 
-        A node that does not have them leaves all of them without.
+        If the node cannot sample them, none of them can trade.
         """
         pools = sampled_pools(market.pools.values())
         if not pools:
@@ -327,7 +329,7 @@ class MarketFollower:
 
 
 def _with_changes(market: MarketState, part: MarketState, changed: frozenset[str], max_pools: int) -> MarketState:
-    """Return `market` at the block of `part`, which has the `changed` pools that still exist.
+    """Return `market` at the block of `part`, which contains those `changed` pools that still exist.
 
     A new pool is added if there is room.
     """

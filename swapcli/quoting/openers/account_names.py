@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, network: Network) -> ResolvedName:
     """Return the address on `network` of an ENS name or Basename, read from a node.
 
-    Raises `InvalidAddress` for a name without an address or that could deceive, `InvalidOption` and `ConfigError`
-    without a node that knows it, and `UpstreamError`.
+    Raises `InvalidAddress` for a name that has no address or could deceive, `InvalidOption` and `ConfigError` without a
+    node that can resolve it, and `UpstreamError`.
     """
     if not network.kind.traits.has_eth_nodes:
         raise InvalidAddress(f"{name} is not an address, and swapcli does not resolve {network.name} names")
@@ -53,7 +53,7 @@ def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, 
 def _name_nodes(
     nodes: NodeOpener, networks: KnownNetworks, service: NameService, network: Network
 ) -> tuple[Sequence[Secret], Mapping[str, str]]:
-    """Return the nodes that resolve the names of a service, and the headers of requests to them."""
+    """Return the nodes that resolve a naming service's names, and the headers of requests to them."""
     own = nodes.setup.settings.names_rpc_url if service.setting else None
     if own is not None:
         return [own], {}

@@ -1,4 +1,4 @@
-"""Check what quotes and syncs need of each node that is set, or that the catalogue has."""
+"""Check that each node, from the settings or the catalogue, has the features that quotes and syncs need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_named_nodes(nodes: NodeOpener, network: Network) -> tuple[NodeReport, ...]:
-    """Check each node of the command line or the settings. Raises `ConfigError` for an invalid URL."""
+    """Check each node from the command line or the settings. Raises `ConfigError` for an invalid URL."""
     named = nodes.rules.named_nodes(network)
     return _check_each(nodes, http_only(named.urls, network), network, named.headers) if named else ()
 
@@ -30,7 +30,7 @@ def check_public_nodes(nodes: NodeOpener, network: Network) -> tuple[NodeReport,
 def _check_each(
     nodes: NodeOpener, urls: Sequence[Secret], network: Network, headers: Mapping[str, str]
 ) -> tuple[NodeReport, ...]:
-    """Check nodes at the same time, in the order of their URLs."""
+    """Check nodes in parallel; the results are in the order of their URLs."""
     from swapcli.state.rpc.node_checks import check_node
 
     def check(url: Secret) -> NodeReport:

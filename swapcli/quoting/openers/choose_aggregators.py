@@ -1,4 +1,4 @@
-"""Choose the aggregators that a comparison asks, as the command line and the settings say."""
+"""Choose the aggregators that a comparison queries, from the command line and the settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.quoting.config.aggregators import definitions_of
 from swapcli.quoting.config.settings import AGGREGATORS, AggregatorSettings, variable_of
 
 ALL: Final = "all"
-"""The name of all aggregators that can be asked, except those of packages, which are queried by their names only."""
+"""The name that stands for all available aggregators, except those of packages, which must be named."""
 
 
 def packaged_names() -> tuple[str, ...]:
@@ -26,14 +26,14 @@ def packaged_names() -> tuple[str, ...]:
 
 
 class AskedAggregator(NamedTuple):
-    """An aggregator to ask, with its key if there is one."""
+    """An aggregator to query, with its key if it has one."""
 
     adapter: AggregatorAdapter
     key: Secret | None = None
 
 
 class ChosenAggregators(NamedTuple):
-    """The aggregators to ask, and why others are not asked, by name."""
+    """The aggregators to query, and the reasons why others are not queried, by name."""
 
     asked: tuple[AskedAggregator, ...]
     left_out: Mapping[str, str]
@@ -42,7 +42,7 @@ class ChosenAggregators(NamedTuple):
 def choose_aggregators(
     names: Sequence[str], network: Network, settings: Mapping[str, AggregatorSettings]
 ) -> ChosenAggregators:
-    """Return the aggregators of these names, or `all`: then those are omitted that cannot be asked.
+    """Return the aggregators with these names, or `all`, which omits those that cannot be queried.
 
     Raises `InvalidOption` for an unknown name, and for a named one that does not know the network, or lacks its key.
     """
@@ -84,7 +84,7 @@ def _unknown(name: str, known: Sequence[str]) -> InvalidOption:
 
 
 def _why_not(adapter: AggregatorAdapter, network: Network, key: Secret | None) -> tuple[str, str | None]:
-    """Return why an aggregator cannot be asked, and what to do about it; an empty reason if it can."""
+    """Return why an aggregator cannot be queried, and a hint; an empty reason if it can be."""
     if not adapter.knows(network):
         return f"it does not support {network.name}", None
     if adapter.needs_key and key is None:

@@ -1,6 +1,6 @@
-"""Choose what answers orders: a remote service, a market file, a store or the embedded market, with or without a node.
+"""Choose the source of quotes: a remote service, a market file, a store or the embedded market, with or without a node.
 
-This is the one place that decides it, for commands and for the library. Nothing is printed here.
+This is the only place that decides it, for commands and for the library. Nothing is printed here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REMOTE_RETRIES = 2
 
 
 OnFallBack = Callable[[str, str], object]
-"""Receives the reason why quotes are not live from now on, as a sentence, and a hint on how to change that."""
+"""Receives the reason why quotes are no longer live, as a sentence, and a hint on how to change that."""
 
 
 def _say_nothing(sentence: str, hint: str) -> None:
@@ -40,13 +40,13 @@ def _say_nothing(sentence: str, hint: str) -> None:
 
 
 def open_source_chooser(setup: UserSetup, *, on_fall_back: OnFallBack = _say_nothing) -> SourceChooser:
-    """Return what chooses sources for a setup, with what opens its networks, markets and nodes."""
+    """Return the chooser of sources for a setup, with the openers of its networks, markets and nodes."""
     networks = KnownNetworks(setup.settings, RouterMemory(setup.stores_folder))
     return SourceChooser(MarketOpener(setup, networks), NodeOpener(setup), on_fall_back=on_fall_back)
 
 
 class SourceChooser:
-    """Opens the source that answers orders, from what `markets` and `nodes` open.
+    """Opens the source of quotes for a network, from what `markets` and `nodes` open.
 
     `on_fall_back` receives the reason once; it is also among the warnings of each quote.
     """
@@ -62,19 +62,19 @@ class SourceChooser:
 
     @property
     def setup(self) -> UserSetup:
-        """What the user has set."""
+        """The user's setup."""
         return self._setup
 
     def with_settings(self, settings: Settings) -> SourceChooser:
-        """Return what chooses sources with other settings."""
+        """Return the chooser with different settings."""
         return open_source_chooser(self._setup._replace(settings=settings), on_fall_back=self._on_fall_back)
 
     @property
     def service_url(self) -> str | None:
-        """The remote service that answers, None if this process answers.
+        """The URL of the remote service to use; None if this process computes quotes.
 
         If both a service and a market file are set, the one from the command line wins. Raises `InvalidOption` if both
-        come from the command line, or both do not.
+        come from the command line, or if neither does.
         """
         settings = self._settings
         if self._setup.is_offline:
@@ -95,10 +95,10 @@ class SourceChooser:
         return settings.api_url if by_flag[0] else None
 
     def open(self, name: str, *, retries: int = REMOTE_RETRIES) -> QuoteSource:
-        """Return the source that answers orders on the network called `name`.
+        """Return the source of quotes on the network called `name`.
 
         That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
-        with the pools of an order read from nodes: those that are set, else public ones. Raises `InvalidInput`,
+        with the order's pools read from nodes: those in the settings, otherwise public ones. Raises `InvalidInput`,
         `UnknownNetwork`.
         """
         if self.service_url is None:
@@ -114,9 +114,9 @@ class SourceChooser:
     def open_service(
         self, name: str, url: str | None = None, *, retries: int = REMOTE_RETRIES, sends_key: bool = True
     ) -> QuoteSource:
-        """Return the source of the remote service at `url`, by default that of the settings.
+        """Return the source of the remote service at `url`, by default that in the settings.
 
-        The API key of the settings goes with its requests if it `sends_key`. Raises as `open`, and without a service.
+        If it `sends_key`, requests carry the API key from the settings. Raises as `open`, and if no service is set.
         """
         from swapcli.quoting.sources.remote import RemoteSource
 
@@ -136,8 +136,8 @@ class SourceChooser:
         )
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
-        """Return the names of the service's networks that are known here; None if there is no service, or it does not
-        list its networks.
+        """Return the names of the service's networks that are known here; None if there is no service, or if it does
+        not list its networks.
 
         Raises `UpstreamError` for an invalid response, `UnknownNetwork` if none of its networks is known.
         """
@@ -154,9 +154,9 @@ class SourceChooser:
         return known
 
     def open_live(self, name: str) -> QuoteSource:
-        """Return the source that reads the pools of the store, else of the embedded market, from nodes.
+        """Return the source that reads from nodes the pools of the store, otherwise of the embedded market.
 
-        Its quotes raise `UpstreamError` if none answers. Raises `ConfigError` for the URL of a node, and
+        Its quotes raise `UpstreamError` if no node responds. Raises `ConfigError` for an invalid node URL, and
         `InvalidOption` without a node.
         """
         pool_source = self.pools.open_known(name)
@@ -189,15 +189,15 @@ class SourceChooser:
         return self.pools.check_age(pool_source)
 
     def _check_state(self, network: Network, state: StateSource) -> None:
-        """Raise `ModelledState` unless prices on this state may be used as the setup says."""
+        """Raise `ModelledState` unless the setup allows prices on this state."""
         setup = self._setup
         check_use(state, setup.price_use, setup.node_rules.price_request, node_hint=own_node_hint(network))
 
     def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
-        """Return the source that reads the pools from nodes; None if there are none to read.
+        """Return the source that reads the pools from nodes; None if there are no nodes to read.
 
-        Where the user has named none, it quotes on the pool source's own state if the others fail and it
-        `may_fall_back`; `live` and a block tag of the command line exclude that. Raises as `open_live`.
+        If the user has named no node and the others fail, it quotes on the pool source's own state if it
+        `may_fall_back`; `live` and a block tag on the command line exclude that. Raises as `open_live`.
         """
         network, rules, nodes = pool_source.network, self._setup.node_rules, self.nodes
         choices = list(rules.quoted_nodes(network))
@@ -252,12 +252,12 @@ class SourceChooser:
         )
 
     def _fall_back(self, network: Network, state: StateSource) -> None:
-        """Report why quotes are not live. Raise `ModelledState` if they need to be."""
+        """Report why quotes are not live. Raise `ModelledState` if they must be."""
         self._check_state(network, state)
         self._on_fall_back(state.live_failure, own_node_hint(network))
 
     def _check_past_block(self) -> None:
-        """Raise `InvalidOption` if the command line also names another state."""
+        """Raise `InvalidOption` if the command line also names a different state."""
         settings = self._settings
         if settings.market is not None:
             raise InvalidOption("a market file is quoted as it is, so --block cannot be combined with --market")
@@ -271,7 +271,7 @@ class SourceChooser:
         return InvalidOption("a service quotes on its own state, so --block cannot be combined with --api-url")
 
     def _no_node_for(self, option: str, network: Network) -> InvalidOption:
-        """Return the error for the option of a block without a node that could read it."""
+        """Return the error for a block option without a node that could read the block."""
         if self._settings.market is not None:
             return InvalidOption(
                 f"a market file is never updated from a node, so {option} cannot be combined with --market"

@@ -1,4 +1,4 @@
-"""Find the pools between the tokens that a network's definition lists, for a service without a store of them."""
+"""Find the pools between the tokens in a network's definition, for a service that has no store of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 
 _MAX_TOKENS: Final = 32
-"""The number of pairs grows with the square of the tokens: 32 have 496. A store suits more tokens."""
+"""The number of pairs grows with the square of the tokens: 32 tokens have 496. For more tokens, a store is better."""
 
 
 class _NewestBlock:
@@ -37,7 +37,7 @@ class _NewestBlock:
 
 
 def find_listed_pools(network: Network, node: Node, folder: Path) -> MarketState:
-    """Return the market of the pools between the first tokens of a definition, and of those found for quotes earlier.
+    """Return the market of the pools between the first tokens of a definition, plus the pools found for earlier quotes.
 
     A file in `folder` remembers them. Raises `UpstreamError`, `ConfigError` as a quote, and `MarketUnavailable` if
     there are no pools.

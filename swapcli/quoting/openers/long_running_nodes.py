@@ -1,4 +1,4 @@
-"""Open nodes for long-running commands (sync, serve), to which WebSocket and IPC nodes push new blocks."""
+"""Open nodes for long-running commands (sync, serve), for which WebSocket and IPC nodes push new blocks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 PUBLIC_POLL_S: Final = 3.0
-"""The shortest pause between two looks of a service at public nodes: it follows all networks all day, on nodes that
-others share."""
+"""The shortest pause between a service's polls of public nodes: it follows all networks all day, on shared nodes."""
 
 
 class LastingNode(NamedTuple):
-    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection.
+    """A node for a long-running command, and the source of heads that wakes its follower. Closing the heads closes
+    their connection.
 
-    `is_public` is true for the public nodes of the catalogue, which the user has not named.
+    `is_public` is true for public nodes from the catalogue that the user has not named.
     """
 
     node: AnyNode
@@ -44,9 +44,9 @@ def named_lasting_node(
 ) -> LastingNode | None:
     """Return the node that the user has named for a network; None if none is named, or offline.
 
-    Besides the http nodes that quotes read, it uses WebSocket and IPC nodes: the first of these announces new blocks
-    unless nothing `is_followed`, and all replace http nodes that fail, or are read if there are none. With
-    `shares_load`, all nodes share large reads, each within its limits. Raises as `NodeOpener.node`.
+    Besides the http nodes that quotes read, it uses WebSocket and IPC nodes. The first of these announces new blocks if
+    the chain `is_followed`; all of them replace http nodes that fail or are missing. With `shares_load`, all nodes
+    share large reads, each within its limits. Raises as `NodeOpener.node`.
     """
     named = nodes.rules.named_nodes(network)
     if named is None:
@@ -55,7 +55,7 @@ def named_lasting_node(
 
 
 def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
-    """Return the named node of a network, otherwise the public nodes of the catalogue, with a warning.
+    """Return the user's node for a network, otherwise the catalogue's public nodes, with a warning.
 
     Its nodes share large reads. Raises as `NodeOpener.node`, and `InvalidOption` if there is no node at all.
     """
@@ -74,9 +74,9 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
 
 
 def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) -> LastingNode | None:
-    """Return the node that a service follows: the named one, otherwise the public nodes of the catalogue.
+    """Return the node that a service follows: the user's, otherwise the catalogue's public nodes.
 
-    None if there is none, or if no node may be read. `warn` is told why a spare replaces a node. Raises as
+    None if there is none, or if no node may be read. `warn` receives the reason when a spare replaces a node. Raises as
     `NodeOpener.node`, and `InvalidOption` if a node is required and none is known.
     """
     rules = nodes.rules

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swapcli.state.store import Store
 
 STDIN = "-"
-_LARGE_BYTES = 4 << 20  # about 4,000 pools, whose JSON takes ten times as long as the start of Python
+_LARGE_BYTES = 4 << 20  # about 4,000 pools, whose JSON takes ten times as long as starting Python
 """The name of a market file that is read from the standard input."""
 
 
@@ -30,7 +30,8 @@ class MarketOpener:
         self.networks = networks
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> MarketState:
-        """Return the market of the network called `name`: the market file of the settings, else the embedded market.
+        """Return the market of the network called `name`: the market file in the settings, otherwise the embedded
+        market.
 
         Warns of skipped pools. Raises `InvalidInput` for an invalid file.
         """
@@ -56,7 +57,7 @@ class MarketOpener:
         return self.networks.find(name).name in embedded_names()
 
     def file_market(self, *, skip_bad_pools: bool = False) -> MarketState | None:
-        """Return the market of the market file, of any network; None if no file is set.
+        """Return the market in the market file, for any network; None if no file is set.
 
         Warns and raises as `market`.
         """
@@ -68,7 +69,8 @@ class MarketOpener:
         return self._read_market(lambda document: parse_market(document, networks=find, skip_bad_pools=skip_bad_pools))
 
     def without_pools(self, name: str) -> MarketState:
-        """Return a market of the network called `name` with the tokens of the catalogue and the settings alone."""
+        """Return a market of the network called `name` with the tokens in the catalogue and the settings, without
+        pools."""
         from swapcli.core.model.market import MarketState, Provenance
 
         network = self.networks.find(name)
@@ -95,7 +97,8 @@ class MarketOpener:
         return parsed.market._replace(network=self._with_named_router(parsed.market.network))
 
     def _with_named_router(self, network: Network) -> Network:
-        """Return a network with the router of the settings, which do not know one that only a file or a store has."""
+        """Return a network with the router from the settings, which do not apply to a network that only a file or a
+        store has."""
         dialect = self.setup.settings.router_dialect
         return network if dialect == AUTO else network.for_dialect(dialect)
 
@@ -104,7 +107,7 @@ class MarketOpener:
         try:
             stem = self.networks.find(name).name
         except UnknownNetwork:
-            # Only a store may know the network, and its name may be no file name.
+            # Only the store may know the network, and the network's name may not be a valid file name.
             from urllib.parse import quote
 
             stem = quote(name.lower(), safe="")
@@ -118,8 +121,8 @@ class MarketOpener:
     def find_store(self, name: str) -> Store | None:
         """Open the store of the network called `name`; return None if there is none, or it has no pools.
 
-        Raises `ConfigError` if it cannot be opened or belongs to another network, or the user has named a folder that
-        does not exist; `MarketError` if it is damaged.
+        Raises `ConfigError` if it cannot be opened or belongs to another network, or if the user has named a folder
+        that does not exist; `MarketError` if it is damaged.
         """
         self._check_named_folder()
         file = self.store_file(name)
@@ -141,7 +144,7 @@ class MarketOpener:
             return store
         from swapcli.state.store import open_store
 
-        # An unknown network raises its own error.
+        # For an unknown network, this raises a clearer error.
         return open_store(str(self.store_file(self.networks.find(name).name)), self.networks.find, name)
 
     def create_store(self, network: Network) -> Store:
@@ -164,9 +167,9 @@ class MarketOpener:
         return create_store(str(file), network, self.networks.find)
 
     def _check_named_folder(self) -> None:
-        """Raise `ConfigError` if the call at hand names a folder of stores that does not exist: it is mistyped.
+        """Raise `ConfigError` if this call names a folder of stores that does not exist: it is mistyped.
 
-        A folder of the settings may be one that the first sync makes.
+        A folder in the settings may not exist before the first sync.
         """
         settings = self.setup.settings
         folder = settings.store_dir

@@ -1,6 +1,6 @@
-"""Open the nodes that the command line, the settings and the environment name, otherwise public ones.
+"""Open the nodes from the command line, the settings and the environment, otherwise public ones.
 
-`live_choice` has the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Commands that last have
+`live_choice` defines the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Long-running commands use
 `long_running_nodes`.
 """
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 4
-"""Requests of a check to a public node: what it prepares, the rehearsal, and one more for tokens that keep balances
-unusually."""
+"""Requests that a check may send to a public node: the preparation, the rehearsal, and one for tokens with unusual
+storage of balances."""
 
 
 class NodeOpener:
@@ -54,13 +54,13 @@ class NodeOpener:
 
     @property
     def rules(self) -> NodeRules:
-        """What decides which nodes are read."""
+        """The rules on which nodes to read."""
         return self.setup.node_rules
 
     @cached_property
     def connector(self) -> NodeConnector:
-        """What connects to nodes by their URLs."""
-        # Offline orders load no code for nodes.
+        """The connector to nodes, by URL."""
+        # Offline orders load no node code.
         from swapcli.state.rpc.connect_nodes import NodeConnector
 
         setup, settings = self.setup, self.setup.settings
@@ -76,9 +76,9 @@ class NodeOpener:
         )
 
     def node(self, network: Network) -> RpcNode | None:
-        """Return the node of an EVM network that quotes read; None if there is none to read.
+        """Return the node that quotes on an EVM network read; None if there is none.
 
-        If there are several, each replaces the one before it when that fails, with a warning. Raises `ConfigError` for
+        If there are several, each replaces the previous one when that fails, with a warning. Raises `ConfigError` for
         an invalid URL or if none is an http URL, `InvalidOption` for a network whose nodes have no EVM interface, and
         `UpstreamError`.
         """
@@ -91,16 +91,16 @@ class NodeOpener:
         return cast("RpcNode", self.open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
-        """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
+        """Return the node that quotes on an EVM network read. Raises as `node`, and `InvalidOption` without one."""
         check_has_eth_nodes(network)
         node = self.node_for("this needs a node", network)
         self.name_public_host(network)
         return node
 
     def node_for(self, need: str, network: Network, purpose: str = "") -> RpcNode:
-        """Return the node of an EVM network that quotes read.
+        """Return the node that quotes on an EVM network read.
 
-        Raises as `node`, and without one `InvalidOption`: that it is needed, by whom and for what.
+        Raises as `node`, and without one `InvalidOption`, which says what needs it and why.
         """
         node = self.node(network)
         if node is None:
@@ -108,7 +108,7 @@ class NodeOpener:
         return node
 
     def require_quoted_node(self, network: Network) -> AnyNode:
-        """Return the node of a network of any kind that quotes read. Raises as `require_node`."""
+        """Return the node that quotes on a network of any kind read. Raises as `require_node`."""
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
             raise self._no_node("this needs a node", network)
@@ -123,7 +123,7 @@ class NodeOpener:
         return InvalidOption(problem, hint=missing_node_hint(network))
 
     def second_node(self, network: Network) -> RpcNode | None:
-        """Return a node that can deny what the one of `node` says: the next one of the settings, None without one.
+        """Return a second node that can contradict the one from `node`: the next one in the settings, None without one.
 
         Raises `ConfigError` for an invalid URL.
         """
@@ -138,7 +138,7 @@ class NodeOpener:
     def checks_swaps(self, network: Network) -> bool:
         """Return whether a node rehearses swaps before they are signed.
 
-        Raises `InvalidOption` if that is asked for and impossible.
+        Raises `InvalidOption` if that is requested but impossible.
         """
         settings, rules = self.setup.settings, self.rules
         mode = settings.check
@@ -156,8 +156,8 @@ class NodeOpener:
     def checking_node(self, network: Network, max_requests: int = _CHECK_REQUESTS) -> Iterator[RpcNode | None]:
         """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
 
-        A public node takes `max_requests`. If there are several, it is not the one that was read for the quote. Raises
-        as `checks_swaps`, and `UpstreamError` if no public node answers.
+        A public node receives at most `max_requests`. If there are several, it is not the one that was read for the
+        quote. Raises as `checks_swaps`, and `UpstreamError` if no public node responds.
         """
         if not self.checks_swaps(network):
             yield None
@@ -181,7 +181,7 @@ class NodeOpener:
 
     @contextmanager
     def separate_nodes(self, network: Network) -> Iterator[Iterator[WitnessNode] | None]:
-        """Yield the public nodes one by one, those first that were not read for the quote.
+        """Yield the public nodes one by one, starting with those that were not read for the quote.
 
         Yield None if a node that the user has named checks swaps, or if there is only one public node.
         """
@@ -201,7 +201,7 @@ class NodeOpener:
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
-        """Return the node of the first of the choices that is a node of this network. Raises `UpstreamError`."""
+        """Return the node of the first choice that belongs to this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
                 self._public_node = self.connector.connect_public(network, choice.urls)
@@ -214,15 +214,16 @@ class NodeOpener:
 
     @property
     def reads_named_node(self) -> bool:
-        """Return whether `open_first` returned a node that the user named, rather than public ones or none."""
+        """Return whether `open_first` returned a node named by the user, rather than public nodes or none."""
         return self._public_node is None and not self._has_no_node
 
     def is_named(self, node: AnyNode) -> bool:
-        """Return whether the user has named a node, rather than it being the public one of the quote or opened last."""
+        """Return whether the user has named a node: then it is neither the quote's public node nor the one opened
+        last."""
         return node is not self._public_node and node is not self._quoted_node
 
     def name_public_host(self, network: Network) -> None:
-        """Say once a day that a public node has been read."""
+        """Report once a day that a public node has been read."""
         if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
             self.setup.warn(
                 f"prices come from {host}, a public {network.name} node that sees tokens and amounts; --offline "
@@ -230,16 +231,16 @@ class NodeOpener:
             )
 
     def token_checks(self, network: Network) -> TokenChecks:
-        """Return what compares tokens with their contracts, and the file that remembers those that are right."""
+        """Return the checks that compare tokens with their contracts, and the file of tokens already confirmed."""
         from swapcli.quoting.sources.token_checks import TokenChecks
         from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
 
         return TokenChecks(network, ConfirmedTokensFile(self.setup.stores_folder, network.chain_id))
 
     def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
-        """Return the nodes that confirm the reads of `node` before a payload is built on them; None without any.
+        """Return the nodes that confirm the reads of `node` before a payload is built on them; None if there are none.
 
-        They are the node of the setting `witness`, and for a public node the other public ones. Raises `ConfigError`.
+        They are the node in the setting `witness` and, for a public node, the other public ones. Raises `ConfigError`.
         """
         named = self.setup.settings.witness
         public = self._public_node if node is self._public_node else None
@@ -252,9 +253,9 @@ class NodeOpener:
         return ChosenWitnesses(self.connector, network, node, public, named)
 
     def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
-        """Return the nodes that confirm a service's reads of a network, as `witnesses`.
+        """Return the nodes that confirm a service's reads on a network, as `witnesses`.
 
-        Public nodes confirm each other, since the service does not know which of them has returned a state.
+        Public nodes confirm each other, since the service does not know which of them returned a state.
         """
         named = self.setup.settings.witness
         choice = self.rules.public_nodes(network) if is_public else None
@@ -292,7 +293,7 @@ class NodeOpener:
         self.setup.warn(self._skipped_variable)
 
     def why_not_live(self, network: Network, error: UpstreamError) -> str:
-        """Return why there are no live prices, in a sentence: the error of the last nodes, and a skipped variable."""
+        """Return why there are no live prices, as a sentence: the error of the last nodes, and a skipped variable."""
         return "; ".join(filter(None, [f"no live prices for {network.name}: {error.message}", self._skipped_variable]))
 
 
@@ -311,7 +312,7 @@ def check_has_eth_nodes(network: Network) -> None:
 
 
 def http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:
-    """Return the http nodes. Raises `ConfigError` if there are only others."""
+    """Return the http nodes. Raises `ConfigError` if all nodes are of other kinds."""
     http_urls = [url for url in urls if is_http_url(url.reveal())]
     if urls and not http_urls:
         setting = f"networks.{network.name}.rpc_url"

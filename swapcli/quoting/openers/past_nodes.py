@@ -1,4 +1,4 @@
-"""Open nodes for commands that look at many past blocks: what they say of final ones is kept in a file."""
+"""Open nodes for commands that read many past blocks; their responses about final blocks are kept in a file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node import HistoryNode
 
 CACHE_FILE = "past-blocks.db"
-"""The file in the data folder with what nodes have said of final blocks of all networks."""
+"""The file in the data folder with nodes' responses about final blocks, for all networks."""
 
 
 @contextmanager
 def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
-    """Yield the node that quotes of a network read; with `uses_cache`, its answers about final blocks are kept.
+    """Yield the node that quotes on a network read; with `uses_cache`, its responses about final blocks are kept.
 
     The node of an EVM network is an `ArchiveNode`. A cache that cannot be used is skipped with a note. Raises as
     `NodeOpener.require_quoted_node`.

@@ -1,4 +1,4 @@
-"""Sources that quote on pools known here: of a market file, of a store, or of the embedded market."""
+"""Sources that quote on known pools: from a market file, a store or the embedded market."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class PoolSourceOpener:
-    """Opens sources over what `markets` opens. They read no node."""
+    """Opens sources over the markets that `markets` opens. They read no node."""
 
     def __init__(self, markets: MarketOpener) -> None:
         self._markets = markets
 
     def open_known(self, name: str) -> PoolSource:
-        """Return the source over the store of the network called `name`, else over its embedded market.
+        """Return the source over the store of the network called `name`, otherwise over its embedded market.
 
-        Without both, it finds the pools of each order once a node is read.
+        Without either, it finds the pools of each order once a node is read.
         """
         store = self._markets.find_store(name)
         if store is not None:
@@ -51,11 +51,11 @@ class PoolSourceOpener:
         return self.over_market(self._markets.embedded_market(name))
 
     def open_without_pools(self, name: str) -> PoolSource:
-        """Return a source that knows the tokens and contracts of the network called `name`, and no pool."""
+        """Return a source with the tokens and contracts of the network called `name`, and without pools."""
         return self.over_market(self._markets.without_pools(name))
 
     def open_file(self, *, skip_bad_pools: bool = False) -> PoolSource:
-        """Return the source over the market file of the settings, of any network.
+        """Return the source over the market file in the settings, for any network.
 
         Raises as `file_market`, and `MarketUnavailable` as `check_age`.
         """

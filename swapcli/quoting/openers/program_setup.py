@@ -1,4 +1,5 @@
-"""The setup of a program that quotes: its arguments over the environment over the user's file over defaults."""
+"""The setup of a program that quotes: its arguments override the environment, then the user's file, then the
+defaults."""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ def program_setup(
     block: int | str | None = None,
     warn: Callable[[str], object] | None = None,
 ) -> UserSetup:
-    """Return the settings of the user, with other `settings` by dotted key, as text or typed.
+    """Return the user's setup, with other `settings` by dotted key, as text or typed.
 
     `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`,
-    `InvalidOption` for what names no `block`.
+    `InvalidOption` for an invalid `block`.
     """
     from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.past_block import parse_block
@@ -65,9 +66,9 @@ def _log_warning(sentence: str) -> None:
 def open_program_sources(
     settings: Mapping[str, object] | SourceChooser | None = None, *, offline: bool = False, **overrides: object
 ) -> SourceChooser:
-    """Return what opens networks, stores, nodes and sources with these settings and `overrides`.
+    """Return the opener of networks, stores, nodes and sources with these settings and `overrides`.
 
-    What a command has opened is returned as it is. Raises as `program_setup`.
+    An opener from a command is returned unchanged. Raises as `program_setup`.
     """
     from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
 
@@ -77,7 +78,7 @@ def open_program_sources(
 
 
 def sources_with_node(sources: SourceChooser, rpc_url: str | None) -> SourceChooser:
-    """Return `sources` that read the node at `rpc_url`; unchanged without one. Raises `ConfigError`."""
+    """Return `sources` with the node at `rpc_url`; unchanged without a URL. Raises `ConfigError`."""
     if rpc_url is None:
         return sources
     from swapcli.quoting.config import node_url

@@ -1,4 +1,4 @@
-"""How routers read their calls, as simulations have shown it, and the networks with what is remembered of theirs."""
+"""What simulations have shown about routers' variants, and the networks with their remembered variants."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _FILE: Final = "router-readings.json"
 
 
 class RouterMemory:
-    """What simulations have shown of how routers read their calls, in a file in the folder of the stores."""
+    """How routers read their calls, as simulations have shown, in a file in the folder of the stores."""
 
     def __init__(self, stores_folder: Path) -> None:
         self._path = stores_folder / _FILE
 
     def file(self) -> RouterFindingsFile:
-        """Return the file, to add to it."""
+        """Return the file, for adding to it."""
         from swapcli.state.router_findings_file import RouterFindingsFile
 
         return RouterFindingsFile(self._path)
 
     def agreements(self) -> AgreementsFile:
-        """Return the file beside it that remembers when a node's swaps last equalled their quotes."""
+        """Return the file next to it, which remembers when a swap of each protocol last matched its quote."""
         from swapcli.state.agreements_file import AgreementsFile
 
         return AgreementsFile(self._path.parent)
 
     def findings(self, network: Network) -> RouterFindings:
-        """Return what is remembered of how the router reads its calls; nothing if its code has changed."""
+        """Return the remembered facts about how the router reads its calls; empty if its code has changed."""
         from swapcli.core.model.router_findings import NO_FINDINGS
 
         return self._load(network) if network.router_code_hash else NO_FINDINGS
 
     def with_variant(self, network: Network) -> Network:
-        """Return the network with the variant of its router that simulations have shown."""
+        """Return the network with the router variant that simulations have shown."""
         if not self._may_know(network):
             return network
         findings = self._load(network)
@@ -66,7 +66,7 @@ class RouterMemory:
 
 
 class KnownNetworks:
-    """The networks of the catalogue and of the settings, with what is remembered of their routers."""
+    """The networks in the catalogue and the settings, with what is remembered about their routers."""
 
     def __init__(self, settings: Settings, routers: RouterMemory) -> None:
         self.routers = routers
@@ -81,7 +81,7 @@ class KnownNetworks:
         return networks_from(self._settings)
 
     def chain_id(self, name: str) -> int | None:
-        """Return the chain id of the network called `name`, None for an unknown network."""
+        """Return the chain id of the network called `name`; None for an unknown network."""
         try:
             return self.find(name).chain_id
         except UnknownNetwork:

@@ -1,4 +1,4 @@
-"""Choose where the pools of each network of an HTTP service come from: a file, a feed, a store, the embedded market."""
+"""Choose the source of each network's pools for an HTTP service: a file, a feed, a store, the embedded market."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class ServicePools(NamedTuple):
-    """Where the pools of each network of an HTTP service come from.
+    """The sources of each network's pools in an HTTP service.
 
-    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block.
-    A network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
-    for balance checks alone, since a node belongs to one thread. `modelled` are the networks whose service starts on
+    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block. A
+    network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
+    only for balance checks, since a node belongs to one thread. `modelled` are the networks that are first served on
     prices that are not real, and `price_request` is how the user requested those. `witnesses` by network confirm the
     state of payloads.
     """
@@ -51,9 +51,9 @@ def choose_service_pools(
     *,
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
-    """Choose the pools of a service: those of the market file, for its network alone; else, of each of the networks
-    called `names`, those of the feed, else those of its store, else those of the embedded market, else those that the
-    factories have for the tokens of the definition. No names mean all networks.
+    """Choose the pools of a service. A market file serves its own network only. Otherwise each of the networks called
+    `names` is served from the feed, its store, the embedded market, or the pools that factories list for the
+    definition's tokens, in this order. Without names, all networks are served.
 
     `warn_of_node` receives the network and the reason when another node replaces one that fails, or when there are
     neither pools nor a node. Raises `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
@@ -103,7 +103,7 @@ def _choose_feeds(
 
 
 def _check_node(nodes: NodeOpener, network: Network, warn_of_node: Callable[[str, str], object]) -> RpcNode | None:
-    """Return the node for balance checks on a network, None if there is none."""
+    """Return the node for balance checks on a network; None if there is none."""
     if not network.kind.traits.has_eth_nodes or nodes.rules.excludes_nodes:
         return None
     lasting = named_lasting_node(nodes, network, partial(warn_of_node, network.name), is_followed=False)
@@ -132,7 +132,7 @@ def _choose_by_network(
         elif lasting is not None:
             _add_found_pools(service, network, markets, lasting)
         else:
-            # The service lists its tokens and protocols, and refuses orders.
+            # The service then lists its tokens and protocols, and rejects orders.
             reason, _ = nodes.rules.explain_missing_pools(network)
             warn(f"{network.name} has no pools, so its orders are rejected: {reason}")
             continue
@@ -150,7 +150,7 @@ def _add_market(
     *,
     may_fall_back: bool,
 ) -> None:
-    """Serve the embedded market, with the state of the pools that the node returns, if there is one."""
+    """Serve the embedded market, with pool state from the node, if there is one."""
     from swapcli.quoting.followers.market_follower import FollowedMarket
 
     load = partial(markets.market, network.name)
@@ -163,7 +163,7 @@ def _add_market(
 
 
 def _add_found_pools(service: ServicePools, network: Network, markets: MarketOpener, lasting: LastingNode) -> None:
-    """Serve the pools between the tokens that the definition lists, which the node finds at the start."""
+    """Serve the pools between the definition's tokens, which the node finds at the start."""
     from swapcli.quoting.followers.market_follower import FollowedMarket
     from swapcli.quoting.openers.listed_pools import find_listed_pools
 
@@ -180,8 +180,8 @@ def _add_store(
     *,
     may_fall_back: bool,
 ) -> None:
-    """Serve a store. One that no node has filled is filled again from a node; a public one may not respond, so that
-    its own state is served until it does."""
+    """Serve a store. A store that no node fills is filled anew from a node; until a public node responds, its own state
+    is served."""
     from swapcli.quoting.followers.market_follower import FollowedStore, read_stored_market
 
     node, heads = (lasting.node, lasting.heads) if lasting is not None else (None, None)
@@ -199,7 +199,7 @@ class _StoreFile(NamedTuple):
 
 
 def _network_and_store(markets: MarketOpener, name: str) -> tuple[Network, _StoreFile | None]:
-    """Return a network and its store, if any. A network that only its store knows comes from there."""
+    """Return a network and its store, if any. A network that only a store knows comes from that store."""
     store = markets.find_store(name)
     if store is None:
         return markets.networks.find(name), None

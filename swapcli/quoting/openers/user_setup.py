@@ -1,4 +1,4 @@
-"""What a user has set: settings, environment and command line, as all that opens nodes and markets shares them."""
+"""The user's setup: settings, environment and command line, shared by everything that opens nodes and markets."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def read_file(name: str) -> bytes:
 
 
 class UserSetup(NamedTuple):
-    """What a user has set for one command, service or market.
+    """The user's setup for one command, service or market.
 
     `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
-    returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
-    replaces the nodes of the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start
-    searches from those of similar orders before, which a service decides itself. Quotes use the state of `block`, if
-    any, instead of a recent block. `price_use` is the use of the prices that sources return: they raise `ModelledState`
-    if `quoting.price_policy` does not allow it. `run_budget` has the requests to nodes that all of it may send, None
-    without a limit.
+    returns the contents of a file by its name, and `environ` may name HTTP proxies and a node. `rpc_url` replaces the
+    nodes in the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start searches from
+    earlier ones for similar orders; a service decides this itself. Quotes use the state of `block`, if any, instead of
+    a recent block. `price_use` is the use of the prices that sources return: they raise `ModelledState` if
+    `quoting.price_policy` does not allow it. `run_budget` limits the total number of requests to nodes; None sets no
+    limit.
     """
 
     settings: Settings
@@ -56,16 +56,16 @@ class UserSetup(NamedTuple):
 
     @property
     def node_rules(self) -> NodeRules:
-        """What decides which nodes are read."""
+        """The rules on which nodes to read."""
         return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ)
 
     @property
     def stores_folder(self) -> Path:
-        """The folder of the stores, one file a network."""
+        """The folder of the stores, with one file per network."""
         return self.settings.store_dir or self.data_dir
 
     def api_key(self) -> Secret | None:
-        """Return the API key from the settings or from the file that they name. Raises `InvalidInput`."""
+        """Return the API key from the settings or from the file they name. Raises `InvalidInput`."""
         if self.settings.api_key is not None or self.settings.api_key_file is None:
             return self.settings.api_key
         key = self.read(str(self.settings.api_key_file)).decode(errors="replace").strip()

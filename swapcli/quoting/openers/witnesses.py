@@ -1,4 +1,4 @@
-"""The nodes that confirm what another one has read: the one that the user names, and the other public ones."""
+"""The nodes that confirm another node's reads: the one that the user names, and the other public ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ServiceWitnesses:
     """`Witnesses` of a service's reads from nodes: the `named` one, and two of the `public` ones.
 
-    It does not know which of the public nodes has returned a state. If `public` is None, the nodes are the user's own.
+    The service does not know which public node returned a state. If `public` is None, the nodes are the user's own.
     """
 
     first_host = ""
@@ -48,7 +48,7 @@ class ServiceWitnesses:
 
 
 class ChosenWitnesses:
-    """`Witnesses` of the reads of `node`: the `named` one, and the other ones of the `public` nodes.
+    """`Witnesses` of the reads of `node`: the `named` one, and the other `public` nodes.
 
     `public` is None unless `node` reads from public nodes.
     """

@@ -11,9 +11,10 @@ from swapcli.quoting.pictures.text_width import text_width
 def ticks_across(
     ticks: Iterable[tuple[float, str]], top: float, bottom: float, min_gap: float, zero: str | None = None
 ) -> Iterator[str]:
-    """Yield a line from `top` to `bottom` for each tick, a place and its label, from left to right, in pixels.
+    """Yield a line from `top` to `bottom` for each tick, from left to right. Each tick is a position, in pixels, and
+    its label.
 
-    Labels that would come closer than `min_gap` to the one before are omitted. The line of `zero` stands out.
+    Labels closer than `min_gap` to the previous one are omitted. The line at `zero` stands out.
     """
     end = -1.0
     for x, label in ticks:

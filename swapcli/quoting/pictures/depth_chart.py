@@ -1,6 +1,6 @@
-"""The depth of a market as an SVG chart: price impact over the amount, both on logarithmic scales.
+"""The depth of a market as an SVG chart: price impact against amount, both on logarithmic scales.
 
-It is complete in itself, as the picture of a route is, and has its colors and font.
+It is self-contained, and has the same colors and font as the picture of a route.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from swapcli.quoting.pictures.text_width import fit_text
 
 HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
-"""The margins of the chart, which have its title and the labels of its scales."""
+"""The margins of the chart, which hold its title and the labels of its scales."""
 FLOOR: Final = 0.0001
 """The smallest price impact of the scale; smaller ones, and gains, are drawn there."""
 _MIN_TICK_GAP: Final = 14.0
@@ -48,7 +48,7 @@ class Scale(NamedTuple):
     end: float
 
     def place(self, value: float) -> float:
-        """Return where a value is; values beyond an end are drawn at that end."""
+        """Return the position of a value; values beyond an end are drawn at that end."""
         part = (log10(min(max(value, self.low), self.high)) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.start + part * (self.end - self.start)
 
@@ -106,7 +106,7 @@ def _impact_ticks(scale: Scale, width: int) -> Iterator[str]:
 
 
 def _level(level: DepthLevel, depth: Depth, across: Scale, upwards: Scale) -> str:
-    """Return the mark of a level: where it meets the line, and the amount in a tooltip."""
+    """Return the mark of a level: its point on the line, with the amount in a tooltip."""
     if level.within is None or level.beyond is None:
         return ""
     x, y = across.place(level.within.amount_in / 10**depth.token_in.decimals), upwards.place(level.fraction)

@@ -1,8 +1,8 @@
 """The route as a graph of tokens and bands, simplified until a picture of it is legible.
 
-Every pool is a band between two tokens. What is too small to be drawn is drawn together: the small pools between two
-tokens as one band, and paths that are small, too long or cyclic as one band from the input to the output. The flow into
-each token equals the flow out of it at every degree of detail.
+Every pool is a band between two tokens. Whatever is too small to draw is merged: the small pools between two tokens
+become one band, and paths that are small, too long or cyclic become one band from the input to the output. The flow
+into each token equals the flow out of it at every level of detail.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, PoolSwap, RouteFlow, RoutePath
 
 SOURCE, SINK = "source", "sink"
-"""The nodes of the input and the output. Every other node is the address of a token."""
+"""The nodes of the input and the output. Every other node is a token address."""
 
 
 class Detail(NamedTuple):
-    """How much a picture can show: the longest path in hops, the number of tokens between input and output, and of
-    bands. Pools and paths with less flow than `min_flow` are drawn together."""
+    """How much a picture can show: the longest path in hops, and the number of tokens between input and output and of
+    bands. Pools and paths with less flow than `min_flow` are merged."""
 
     max_hops: int
     max_tokens: int
@@ -28,7 +28,7 @@ class Detail(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A flow from one node to another: of one pool, of several, or of paths whose tokens are not drawn.
+    """A flow from one node to another: through one pool, several pools, or paths whose tokens are not drawn.
 
     `uses` are its pools; `path_count` is 0 unless it stands for paths.
     """
@@ -51,7 +51,7 @@ class Band(NamedTuple):
 
 
 class TokenNode(NamedTuple):
-    """A token, the flow through it, and its layer: the length of the longest path to it."""
+    """A token, the flow through it, and its layer, which is the length of the longest path to it."""
 
     key: str
     token: Token
@@ -82,7 +82,7 @@ def build_flow_graph(flow: RouteFlow, detail: Detail) -> FlowGraph:
 
 
 def _divide_paths(paths: Iterable[RoutePath], detail: Detail) -> tuple[list[RoutePath], list[RoutePath]]:
-    """Return the paths that are drawn token by token, the largest first, and those that are drawn together."""
+    """Return the paths to draw token by token, largest first, and the paths to draw merged."""
     edges: dict[tuple[str, str], None] = {}
     drawn: list[RoutePath] = []
     together: list[RoutePath] = []
@@ -154,7 +154,7 @@ def _flow(uses: Iterable[PoolSwap]) -> int:
 
 
 def _with_small_together(bands: Sequence[Band], min_flow: int) -> Iterator[Band]:
-    """Yield the bands of one pair of tokens; two or more small ones become one."""
+    """Yield the bands of one token pair, with two or more small ones merged."""
     small = [band for band in bands if band.flow < min_flow]
     if len(small) < 2:
         yield from bands

@@ -1,6 +1,6 @@
-"""The frontier of a plan as an SVG chart: expected cost over the deviation of the output, both in output tokens.
+"""The frontier of a plan as an SVG chart: expected cost against deviation, both in output tokens.
 
-It is complete in itself, as the picture of a route is, and has its colors and font.
+It is self-contained, and has the same colors and font as the picture of a route.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from swapcli.quoting.pictures.text_width import fit_text
 
 HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 84.0, 24.0, 44.0, 62.0
-"""The margins of the chart, which have its title and the labels of its scales."""
+"""The margins of the chart, which hold its title and the labels of its scales."""
 _TICKS: Final = 5
 _DIGITS: Final = 4
 _MIN_TICK_GAP: Final = 10.0
 
 
 class FrontierDot(NamedTuple):
-    """A plan of the frontier: its parts and seconds, and cost and deviation in base units of the output token."""
+    """A plan on the frontier: its parts and seconds, with cost and deviation in base units of the output token."""
 
     parts: int
     duration_s: float
@@ -67,7 +67,7 @@ class _Scale(NamedTuple):
     end: float
 
     def place(self, value: float) -> float:
-        """Return where a value is."""
+        """Return the position of a value."""
         return self.start + (self.end - self.start) * value / self.high
 
     @property

@@ -1,4 +1,4 @@
-"""A route as a flowchart of Mermaid, which many Markdown viewers draw. The text is ASCII."""
+"""A route as a Mermaid flowchart, which many Markdown viewers draw. The text is ASCII."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.quoting.pictures.route_words import (
 )
 
 DETAIL = Detail(max_hops=16, max_tokens=16, max_bands=48)
-"""More bands than this make a flowchart that no viewer lays out well."""
+"""With more bands than this, no viewer lays out a flowchart well."""
 MAX_LINK_PX, MIN_LINK_PX = 24, 1
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,+-_/%$()")

@@ -1,4 +1,4 @@
-"""The flow of an order through its route: how much of it each pool swaps, exactly, in the order of the route."""
+"""The flow of an order through its route: how much of the order each pool swaps, exactly, in route order."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP
 class PoolSwap(NamedTuple):
     """One pool of a hop.
 
-    `share` is the pool's part of its hop in hundredths of a percent, `flow` its part of the order in `WHOLE_ORDER`ths.
-    `fee` is its fee such as "0.05%", empty if it is unknown or zero. `amount_out` is None if only a service knows it.
-    `identifier` is the address or the id of the pool, as its network displays it.
+    `share` is the pool's part of its hop in hundredths of a percent, `flow` its part of the order in units of
+    1/`WHOLE_ORDER`. `fee` is its fee such as "0.05%", empty if it is unknown or zero. `amount_out` is None if only a
+    service knows it. `identifier` is the address or the id of the pool, as its network displays it.
     """
 
     key: str
@@ -55,7 +55,7 @@ class RoutePath(NamedTuple):
 
     @property
     def flow(self) -> int:
-        """Its part of the order in `WHOLE_ORDER`ths."""
+        """Its part of the order in units of 1/`WHOLE_ORDER`."""
         return self.share * SHARES_PER_HOP
 
     @property
@@ -72,7 +72,7 @@ class RoutePath(NamedTuple):
 class RouteFlow(NamedTuple):
     """The paths of a route, with the tokens and amounts at its ends. The shares of the paths sum to the whole.
 
-    `state` shows what its prices are where they are not live, as "modelled"; otherwise it is empty.
+    If the prices are not live, `state` shows their kind, such as "modelled"; otherwise it is empty.
     """
 
     network: str
@@ -146,7 +146,7 @@ def _pool_swap(
 
 
 def _fee(answer: QuoteResult, swap: ResultSwap) -> str:
-    """Return the fee in percent. Services report the fee of some protocols only, and not one that is dynamic."""
+    """Return the fee in percent. Services report fees of some protocols only, and never dynamic ones."""
     pool = answer.pools.get(swap.pool_key) if isinstance(answer, LocalQuote) else None
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
     if not isinstance(fee_ppm, int) or not 0 < fee_ppm < PPM:
@@ -157,7 +157,7 @@ def _fee(answer: QuoteResult, swap: ResultSwap) -> str:
 def _outputs(answer: QuoteResult) -> Iterator[int | None]:
     """Yield the output of each swap in the order of `_swaps`, or None if only a service knows it.
 
-    The router merges the swaps of several segments in one pool, so the exact output of the pool is split by weight.
+    The router merges swaps of several segments through one pool, so the pool's exact output is split by weight.
     """
     if isinstance(answer, RemoteQuote):
         return (None for _ in _swaps(answer))
@@ -170,7 +170,7 @@ def _outputs(answer: QuoteResult) -> Iterator[int | None]:
 
 
 def _swaps(answer: QuoteResult) -> Iterator[tuple[ResultSegment, ResultSwap]]:
-    """Yield every swap of the route with its segment, in the order of the flow."""
+    """Yield every swap of the route with its segment, in flow order."""
     segments = answer.result.segments
     return ((segment, swap) for segment in segments for hop in segment.hops for swap in _by_share(hop))
 

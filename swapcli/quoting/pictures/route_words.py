@@ -1,4 +1,4 @@
-"""The words of a route's pictures: shares, amounts, names of bands."""
+"""The words in a route's pictures: shares, amounts, names of bands."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count(number: int, noun: str) -> str:
 
 
 def band_name(band: Band) -> str:
-    """Name what a band stands for: "Uniswap V3 0.05%", "4 pools", "3 paths, 9 pools"."""
+    """Return the name of a band: "Uniswap V3 0.05%", "4 pools", "3 paths, 9 pools"."""
     if band.is_single_pool:
         return band.uses[0].name
     pools = count(len(band.pool_keys), "pool")
@@ -54,5 +54,5 @@ def route_title(flow: RouteFlow) -> str:
 
 
 def state_note(flow: RouteFlow) -> str:
-    """Return what follows a title where prices are not live; otherwise nothing."""
+    """Return a note to add to a title if prices are not live; otherwise an empty text."""
     return f", {flow.state} prices" if flow.state else ""

@@ -1,7 +1,7 @@
 """The geometry of a route's picture: tokens as bars from left to right, pools as bands between them.
 
-The width of a band is proportional to its flow. Where the text of a band needs more room than its flow does, the band
-gets a row of the height of its text, so labels never overlap. Lengths are in CSS pixels at the size of the picture.
+The width of a band is proportional to its flow. If a band's text needs more room than its flow, the band gets a row as
+high as its text, so labels never overlap. Lengths are in CSS pixels at the picture's full size.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ BAR = 6.0
 ROW_GAP, BLOCK_GAP = 3.0, 12.0
 NODE_LABEL, SYMBOL_HEIGHT = 17.0, 13.0
 SYMBOL_GAPS = (2.0, 3.0, 4.0, 5.0)
-"""Distances of a symbol from its bar that are tried."""
+"""Distances between a symbol and its bar, in the order in which they are tried."""
 LINE, LABEL_PADDING = 14.0, 4.0
 LABEL_INDENT = 6.0
 MAX_LINES = 3
-"""Lines of a label: the longest names of protocols take two in the narrowest gap, and the fee one."""
+"""Lines of a label: the longest protocol names take two in the narrowest gap, and the fee takes one."""
 THIN = 12.0
-"""A ribbon thinner than text runs below its label, where it does not strike the text through."""
+"""A ribbon thinner than text runs below its label, so that it does not strike through the text."""
 MIN_GAP_WIDTH = 110.0
-"""A gap between two layers holds the words of the names of protocols."""
+"""A gap between two layers, wide enough for the words in protocol names."""
 NARROW_WIDTH = 560
 MAX_STRETCH = 1.25
-"""How much taller than the flow alone its rows may be, before the scale grows: steep curves are hard to follow."""
+"""How much taller than the flow alone the rows may be before the scale grows: steep curves are hard to follow."""
 MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW = 48.0, 320.0, 420.0
 _HEIGHT_STEP = 8.0
 RELAXATION_ROUNDS = 24
-"""Rounds that center blocks and tokens on each other; ten suffice for graphs of a dozen tokens."""
+"""Rounds of centering blocks and tokens on each other; ten are enough for graphs of a dozen tokens."""
 
 MAX_LABEL_WIDTH = 270.0
 
@@ -61,7 +61,7 @@ class Box(NamedTuple):
 
 
 class TokenBar(NamedTuple):
-    """A token: its bar, and its symbol with its box above or below."""
+    """A token: its bar, and its symbol in a box above or below."""
 
     node: TokenNode
     bar: Box
@@ -71,7 +71,7 @@ class TokenBar(NamedTuple):
 
 class BandRow(NamedTuple):
     """A band with a ribbon of `thickness`, which leaves its token at `y_source`, runs at `y` from `x_start` to `x_end`,
-    and joins its token at `y_target` (all `y` are of the ribbon's middle line).
+    and joins the next token at `y_target` (all `y` values refer to the ribbon's middle line).
 
     `row` is reserved for the band; `label` is the part of it for text: the `lines` of its name on the left, its share
     on the right of the last line.
@@ -93,7 +93,7 @@ class BandRow(NamedTuple):
 
     @property
     def text_boxes(self) -> tuple[Box, ...]:
-        """The boxes of the lines of the name, then that of the share."""
+        """The boxes of the lines of the name, followed by the box of the share."""
         x, y, width, _ = self.label
         share_width = text_width(self.share, LABEL_SIZE, is_bold=True)
         names = (
@@ -105,7 +105,7 @@ class BandRow(NamedTuple):
 class RouteLayout(NamedTuple):
     """The picture of a route: its size, its tokens from left to right, and its bands.
 
-    `titles` are the amounts of the input and the output; they are on one line if they fit.
+    `titles` are the input and output amounts, on one line if they fit.
     """
 
     width: float
@@ -117,7 +117,7 @@ class RouteLayout(NamedTuple):
 
 
 class _Block:
-    """Something with a height in several columns: a token, or the bands between two tokens. `y` is its upper edge."""
+    """A box with a height in several columns: a token, or the bands between two tokens. `y` is its upper edge."""
 
     __slots__ = ("columns", "height", "neighbours", "y")
 
@@ -182,7 +182,7 @@ class _Label(NamedTuple):
 
 
 class _Drawing(NamedTuple):
-    """A graph with everything that its geometry depends on. `labels` are those of its bands, in order."""
+    """A graph with everything that determines its geometry. `labels` are those of its bands, in order."""
 
     graph: FlowGraph
     columns: _Columns
@@ -195,12 +195,12 @@ class _Drawing(NamedTuple):
         return self.scale * flow / WHOLE_ORDER
 
     def row_height(self, band: Band, label: _Label) -> float:
-        """Return the height of a row: of its ribbon or of its text, of both if the ribbon is thin."""
+        """Return the height of a row: that of its ribbon or its text, or of both if the ribbon is thin."""
         return _row_height(self.height(band.flow), label)
 
 
 def lay_out(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> RouteLayout:
-    """Lay out a route in a picture of this width; its height follows."""
+    """Lay out a route in a picture of this width; the layout determines the height."""
     graph = build_flow_graph(flow, detail_for(width))
     columns = _Columns(float(width), graph.hop_count)
     labels = tuple(_label(band, columns.label_width(graph, band)) for band in graph.bands)
@@ -247,9 +247,9 @@ def _row_height(thickness: float, label: _Label) -> float:
 
 
 def _scale(bands: Sequence[Band], labels: Sequence[_Label], width: int) -> float:
-    """Return the height of the whole order: as small as it can be without stretching the rows much.
+    """Return the height of the whole order: as small as possible without stretching the rows much.
 
-    Labels do not scale with the flow, so the smaller the height, the more they make the rows taller than the flow.
+    Labels do not scale with the flow, so the smaller the height, the more the labels stretch the rows.
     """
     height, most = MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW if width < NARROW_WIDTH else MAX_FLOW_HEIGHT
     while height < most:
@@ -289,8 +289,8 @@ def _build_blocks(drawing: _Drawing) -> _Blocks:
 def _order(graph: FlowGraph) -> dict[Edge, float]:
     """Return the vertical order of edges, and of the inner tokens as `(key, key)`.
 
-    The direct edge and the tokens are inserted by flow, the largest first, each where it is closest to the tokens with
-    which it exchanges flow. Other edges lie between their tokens. Paths drawn together come last.
+    The direct edge and the tokens are inserted in order of flow, largest first, each closest to the tokens with which
+    it exchanges flow. Other edges lie between their tokens. Paths drawn together come last.
     """
     flows: dict[Edge, int] = {}
     for band in graph.bands:
@@ -320,7 +320,8 @@ def _distance(order: Sequence[str], flows: Mapping[Edge, int]) -> int:
 
 
 def _place(blocks: Sequence[_Block]) -> None:
-    """Set `y` of all blocks, which are in order from top to bottom: close together, then centered on each other."""
+    """Set `y` of all blocks, which are in order from top to bottom: first close together, then centered on each
+    other."""
     _push_down(blocks, [0.0] * len(blocks))
     bottom = max(block.y + block.height for block in blocks)
     for _ in range(RELAXATION_ROUNDS):
@@ -372,7 +373,7 @@ def _draw(drawing: _Drawing, blocks: _Blocks) -> tuple[tuple[BandRow, ...], tupl
 def _name_tokens(drawing: _Drawing, bars: Mapping[str, Box], rows: Sequence[BandRow]) -> Iterator[TokenBar]:
     """Yield the tokens, each with its symbol above or below its bar.
 
-    A symbol for which no other text leaves room is cut to the width between the labels on both sides.
+    If other text leaves no room for a symbol, the symbol is cut to the width between the labels on both sides.
     """
     room = 2 * drawing.columns.curve + BAR
     cut = {key: _centered_on(bar, room, bar.y - SYMBOL_GAPS[0] - SYMBOL_HEIGHT) for key, bar in bars.items()}
@@ -407,7 +408,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def _rows(drawing: _Drawing, blocks: _Blocks) -> list[BandRow]:
-    """Return the rows of all bands, whose ends are not attached to their tokens yet."""
+    """Return the rows of all bands, with their ends not yet attached to their tokens."""
     cursor: dict[Edge, float] = {}
     rows, columns = [], drawing.columns
     for band, label in zip(drawing.graph.bands, drawing.labels, strict=True):

@@ -1,7 +1,7 @@
-"""How values spread, as an SVG chart: a line of dots for each group, with its median, over one scale.
+"""The spread of values, as an SVG chart: a line of dots for each group, with its median, on one scale.
 
-The scale is linear around zero and logarithmic beyond, so that both the many small values and the few large ones show.
-It is complete in itself, as the picture of a route is, and has its colors and font.
+The scale is linear around zero and logarithmic beyond, so that both the many small values and the few large ones are
+visible. It is self-contained, and has the same colors and font as the picture of a route.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MIN_TICK_GAP: Final = 10.0
 
 
 class SpreadValue(NamedTuple):
-    """A value, and what its tooltip says."""
+    """A value and the text of its tooltip."""
 
     value: float
     label: str
@@ -52,7 +52,7 @@ class Spread(NamedTuple):
 
 
 class SpreadChart(NamedTuple):
-    """Groups under a title; `unit` shows what the values are, and `note` is the line at the bottom."""
+    """Groups under a title; `unit` is the unit of the values, and `note` is the line at the bottom."""
 
     title: str
     unit: str

@@ -1,4 +1,4 @@
-"""A route as SVG: complete in itself, without scripts or ids, for a page, an image element or a file.
+"""A route as SVG: self-contained, without scripts or ids, for a page, an image element or a file.
 
 Colors follow the light or dark mode of the reader. Screen readers get a title and a description.
 """
@@ -36,7 +36,7 @@ from swapcli.quoting.pictures.svg_elements import (
 from swapcli.quoting.pictures.text_width import wrap_text
 
 BASELINE = 11.0
-"""From the upper edge of a line of text to its baseline."""
+"""Distance from the upper edge of a line of text to its baseline."""
 MAX_TOOLTIP_POOLS = 12
 NOTE_LINE, MAX_FOOTER_LINES = 14.0, 3
 
@@ -80,7 +80,7 @@ def _hue_key(band: Band) -> str:
 
 
 def _hues(layout: RouteLayout) -> dict[str, str]:
-    """Return the class of the color of each protocol; bands of several pools are grey."""
+    """Return the color class of each protocol; bands of several pools are grey."""
     protocols = dict.fromkeys(_hue_key(row.band) for row in layout.rows)
     protocols.pop("", None)
     return {"": "g"} | {name: f"c{number % len(HUES)}" for number, name in enumerate(protocols)}
@@ -156,7 +156,7 @@ def _row_label(row: BandRow) -> Iterator[str]:
 
 
 def _footer_lines(flow: RouteFlow, layout: RouteLayout) -> list[str]:
-    """Return the text below the picture, in as many lines as its width needs."""
+    """Return the text below the picture, in as many lines as the width requires."""
     pools = f"{count(len(flow.pool_keys), 'pool')} on {flow.network}{state_note(flow)}"
     text = f"{pools}. Widths and bold figures: share of the order."
     return wrap_text(text, layout.width - 2 * MARGIN, NOTE_SIZE, MAX_FOOTER_LINES)

@@ -17,7 +17,7 @@ def svg_document(
 ) -> str:
     """Return a picture of the class `swapcli-NAME`, in pixels; empty elements are omitted.
 
-    `title` is its label, and `description` shows what it shows to those who cannot see it.
+    `title` is its label, and `description` describes it for those who cannot see it.
     """
     size = f'width="{px(width)}" height="{px(height)}"'
     lines = [

@@ -1,4 +1,4 @@
-"""The elements that all SVG pictures share: colors of light and dark mode, the font, text and lengths."""
+"""The shared elements of all SVG pictures: colors of light and dark mode, the font, text and lengths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from swapcli.core.encoding.text import printable_lines
 
 NOTE_SIZE = 11.0
-"""The smallest text, and the smallest size that reads well on a telephone."""
+"""The size of the smallest text that reads well on a phone."""
 TITLE_SIZE = 15.0
 SURFACE, TEXT, MUTED, BAR = (
     ("#ffffff", "#131a24"),
@@ -22,7 +22,7 @@ HUES = (
 )  # fmt: skip
 """One color for each protocol, in the order of their appearance."""
 FONT = 'font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
-"""The font of all text, as a declaration of CSS."""
+"""The font of all text, as a CSS declaration."""
 
 
 def text_element(name: str, x: float, y: float, anchor: str, text: str) -> str:
@@ -42,7 +42,7 @@ def px(number: float) -> str:
 def escape_text(text: str) -> str:
     """Escape text for XML in ASCII, so that any stream can encode it.
 
-    Characters that XML cannot contain are unprintable, and replaced before.
+    Characters that XML cannot contain are unprintable and already replaced.
     """
     escaped = escape(printable_lines(text), quote=True)
     return escaped.encode("ascii", "xmlcharrefreplace").decode()

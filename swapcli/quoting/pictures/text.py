@@ -18,13 +18,13 @@ _NAMED_POOLS = (None, 3, 2, 1)
 
 ARROW = "→"
 BRANCH, LAST_BRANCH, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
-"""The parts of a tree. Streams in ASCII replace them with similar characters."""
+"""The parts of a tree. ASCII streams replace them with similar characters."""
 
 
 class TreeRow(NamedTuple):
-    """One row of a tree: its branches, its share and name, and the amount that it gives.
+    """One row of a tree: its branches, its share and name, and its output amount.
 
-    `below` are the branches of a second line of the row.
+    `below` has the branches for a second line of the row.
     """
 
     branches: str
@@ -35,12 +35,13 @@ class TreeRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Share and name."""
+        """The share and the name."""
         return f"{self.share} {self.name}" if self.share else self.name
 
 
 def tree_rows(flow: RouteFlow, *, has_short_amounts: bool = False) -> Iterator[TreeRow]:
-    """Yield the rows of a route's tree: paths, hops of paths with several, pools. Shares of pools are those of hops."""
+    """Yield the rows of a route's tree: paths, the hops of longer paths, and pools. Pool shares are shares of the
+    hop."""
     for path, (branch, trunk) in zip(flow.paths, _branches(flow.paths), strict=True):
         yield TreeRow(branch, trunk, format_segment_share(path.share), _tokens(path))
         if len(path.hops) == 1:
@@ -59,7 +60,7 @@ def _pool_rows(hop: Hop, trunk: str, *, has_short_amounts: bool) -> Iterator[Tre
 
 
 def _branches(children: Sequence[object]) -> Iterator[tuple[str, str]]:
-    """Yield the branch to each child, and what its own children have in that place."""
+    """Yield the branch to each child, and the branch that the child's own children have in that position."""
     for _ in children[:-1]:
         yield BRANCH, TRUNK
     yield LAST_BRANCH, BLANK
@@ -78,8 +79,8 @@ def _amount(use: PoolSwap, *, is_short: bool) -> str:
 def format_line(flow: RouteFlow, width: int | None = None, cell_width: Callable[[str], int] = len) -> str:
     """Return a route on one line: "ETH →[Uniswap V3 0.05% 60.00%, Curve 40.00%]→ USDC", with several paths joined by +.
 
-    With a `width`, small pools, small paths and at last all pools are counted instead of named until the line fits; the
-    shortest form may still be wider. `cell_width` measures text.
+    With a `width`, small pools, then small paths, and finally all pools are counted instead of named until the line
+    fits; the shortest form may still be wider. `cell_width` measures text.
     """
     paths = sorted(flow.paths, key=lambda path: -path.share)
     line = _line(paths, len(paths), None)

@@ -8,7 +8,7 @@ from swapcli.core.encoding.text import ELLIPSIS
 
 _NARROW, _WIDE = frozenset("fijltrI.,:;!'|()[]/ "), frozenset("mwMW@%")
 _NARROW_EM, _LOWER_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.38, 0.60, 0.70, 0.92, 1.05
-"""Widths in em, rounded up from DejaVu Sans, which is wider than the fonts of the common systems."""
+"""Widths in em, rounded up from DejaVu Sans, which is wider than the fonts of common systems."""
 BOLD = 1.08  # factor on the width of text
 
 
@@ -18,7 +18,7 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 
 
 def fit_text(text: str, width: float, size: float, *, is_bold: bool = False) -> str:
-    """Return `text`, or as much of its beginning as fits into `width`, with an ellipsis."""
+    """Return `text`, or as much of it as fits into `width`, with an ellipsis."""
     if text_width(text, size, is_bold=is_bold) <= width:
         return text
     end, room = 0, width - text_width(ELLIPSIS, size, is_bold=is_bold)

@@ -1,11 +1,11 @@
 """Plan an order too large for one block: its parts over time, the file of the plan, and the part that is due.
 
-`plan` computes it, with the pure model of `core.execution` and the measurements of this folder, on the terms of
-`plan_terms`. `plan_file` reads and writes its file, `due_part` builds the part that is due, `market_parts` as a market
-of a program does, and `recorded_payload` is a payload that the file has, which `recorded_review` judges. `cow_twap` is
-the same order at a rival.
+`plan` computes the plan, with the pure model in `core.execution` and the measurements in this folder, on the terms in
+`plan_terms`. `plan_file` reads and writes its file, and `due_part` builds the part that is due; `market_parts` does so
+on a program's market. `recorded_payload` is a payload in the file, which `recorded_review` checks. `cow_twap` gives the
+same order as a CoW Protocol order.
 
-`measured_market` shows what past blocks tell of the market: how fast it refills and how it moves.
+`measured_market` measures on past blocks how fast the market refills and how it moves.
 """
 
 PUBLIC = (

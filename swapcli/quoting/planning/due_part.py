@@ -1,4 +1,4 @@
-"""Build the part of a plan that is due, and record it in the plan's file before it is shown."""
+"""Build the part of a plan that is due, and record it in the plan's file before showing it."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class BuildsPart(Protocol):
 
 
 class BuiltPart(NamedTuple):
-    """The payload of the part that is due. It is `repeated` if it was built before and has not expired.
+    """The payload of the part that is due. It is `repeated` if it was built earlier and has not expired.
 
-    `notes` say what to know about the part beside the warnings on its payload.
+    `notes` are facts about the part, in addition to the warnings on its payload.
     """
 
     part: PlannedPart
@@ -54,7 +54,7 @@ class BuiltPart(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def document(self) -> PlannedCalldataJson:
-        """Return the JSON of `swapcli plan --next`: that of `calldata`, with the part."""
+        """Return the JSON of `swapcli plan --next`: that of `calldata`, plus the part."""
         assert self.part.built_at_s is not None
         part: BuiltPartJson = {
             "part": self.part.number,
@@ -68,10 +68,10 @@ class BuiltPart(NamedTuple):
 
 
 def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPart:
-    """Return the payload of the part of `plan` that is due at `now_s` (Unix), which is recorded in its file.
+    """Return the payload of the part of `plan` that is due at `now_s` (Unix), and record it in the plan's file.
 
     A part whose payload was built and has not expired is not built again: the recorded payload is returned. Nothing is
-    written if anything fails. A recorded payload is reviewed as one of any origin. Raises `PartNotDue`, `PlanEnded`,
+    written if anything fails. A recorded payload is reviewed like any other payload. Raises `PartNotDue`, `PlanEnded`,
     `OutsidePriceBand`, `InvalidPlan` for another network or recipient, and as `Market.prepare`.
     """
     plan.check_network(builder.network)
@@ -86,7 +86,7 @@ def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPa
     quote = builder.quote(part)
     plan.check_price(part, quote.amount_out)
     prepared = builder.prepare(quote)
-    # A payload ends in the time of the network, and the plan is in the time of this machine.
+    # A payload expires in network time, while the plan is in this machine's time.
     ends_at_s = (prepared.deadline.end_s or prepared.figures.expires_at_s) - quote.state.clock_offset_s
     built = plan.record_built(part, now_s, ends_at_s, record_payload(prepared))
     return BuiltPart(built, count, prepared, False, notes)
@@ -103,7 +103,7 @@ def _repeated_note(part: PlannedPart) -> str:
 
 
 def _renewed_note(plan: PlanFile, part: PlannedPart) -> str:
-    """Return why a part that was built is built again, and what its first payload may still do."""
+    """Return why a part is built again, and what its first payload may still do."""
     assert part.payload is not None
     is_enforced = part.payload["document"].get("deadlineEnforcer") != NOBODY
     earlier = "expired" if is_enforced else "is outdated but can still be executed"
@@ -128,7 +128,7 @@ def _check_recipient(plan: PlanFile, part: PlannedPart, builder: BuildsPart) -> 
 
 
 class PlanProgress(NamedTuple):
-    """A saved plan after a part was marked as done: its tokens, all its parts, and the document of its file."""
+    """A saved plan after a part was marked as done: its tokens, all its parts, and its file's document."""
 
     done: PlannedPart
     token_in: Token

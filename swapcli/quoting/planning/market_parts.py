@@ -1,4 +1,4 @@
-"""The part of a plan that is due, quoted and built by a market of a program."""
+"""The part of a plan that is due, quoted and built on a program's market."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class QuotesAndPrepares(Protocol):
-    """A `Market`, whose methods these are."""
+    """The methods of a `Market` that building a part needs."""
 
     @property
     def network(self) -> Network:
@@ -31,7 +31,7 @@ class QuotesAndPrepares(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings that apply if a quote has no option."""
+        """The settings to use if a quote has no option."""
 
     def token(self, name: str) -> Token:
         """Return a token by its address."""
@@ -44,7 +44,7 @@ class QuotesAndPrepares(Protocol):
 
 
 class _PartOfMarket:
-    """Quotes a part and builds its payload as a market does."""
+    """Quotes a part and builds its payload on a market."""
 
     def __init__(self, market: QuotesAndPrepares, plan: PlanFile, terms: TransactionKeywords) -> None:
         self._market, self._plan, self._terms = market, plan, terms
@@ -62,6 +62,6 @@ class _PartOfMarket:
 
 
 def build_market_part(market: QuotesAndPrepares, path: str, terms: TransactionKeywords) -> BuiltPart:
-    """Build the part that is due of the plan in a file, and record it there. Raises as `Market.build_part`."""
+    """Build the due part of the plan in a file, and record it there. Raises as `Market.build_part`."""
     with open_plan(path) as plan:
         return build_due_part(plan, _PartOfMarket(market, plan, terms), SYSTEM_CLOCK.now_s())

@@ -1,8 +1,8 @@
-"""Measure in recent blocks how fast the pools of a quote refill after large swaps, and how much they move.
+"""Measure on recent blocks how fast a quote's pools refill after large swaps, and how much prices move.
 
-With a node, these are its events of some hours, which most nodes have even where they have no old states: some ten
-requests. Without one, they are the blocks to which a store can go back. A store keeps no more of the past than that:
-it would cost followers time at every change of every pool, and to follow a chain takes a node, which has its events.
+With a node, this reads the events of a few hours, which most nodes have even without old state: about ten requests.
+Without a node, it uses the blocks to which a store can go back. A store keeps no more of the past than that: it would
+cost followers time at every change of every pool, and following a chain requires a node anyway, which has the events.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 MAX_REQUESTS: Final = 120
-"""Requests of one measurement; it needs about ten, and some more where pools must be read."""
+"""Requests of one measurement. It needs about ten, and a few more if pools must be read."""
 _BEYOND_FEE: Final = 1.2
-"""How many times the fee of the route a swap must move the price to count: before that, no arbitrage gains."""
+"""The multiple of the route's fee by which a swap must move the price to count: below that, arbitrage gains nothing."""
 _REST_S: Final = 300.0
 _LEAST_SHARE: Final = 0.5
-"""Of the order's flow: if the prices of fewer pools are known, they say little about the route."""
+"""The least share of the order's flow whose prices must be known: fewer pools say little about the route."""
 
 
 class MeasuredMarket(NamedTuple):
-    """What was measured for the route of a quote, or why it was not; `prices` is None if no past is known."""
+    """The measurements for a quote's route, or why there are none; `prices` is None if no past is known."""
 
     refill: MeasuredRefill | Unmeasured
     volatility: VolatilityEstimate | Unmeasured
@@ -56,7 +56,7 @@ class MeasuredMarket(NamedTuple):
 
     @property
     def rest_ratio(self) -> float | None:
-        """The median price of the last five minutes, as a part of the newest one; None without a past."""
+        """The median price of the last five minutes, as a fraction of the newest one; None without past prices."""
         path = self.prices.path if self.prices else None
         if path is None or path.duration_s <= 0.0:
             return None
@@ -64,7 +64,7 @@ class MeasuredMarket(NamedTuple):
         return exp(path.median(start_s, path.end_s) - path.log_prices[-1])
 
     def document(self) -> MeasuredMarketJson:
-        """Return the JSON of the measurement, a part of that of a plan. What is infinite is null."""
+        """Return the JSON of the measurement, which is part of a plan's JSON. Infinite values are null."""
         refill, volatility, prices = self.refill, self.volatility, self.prices
         return {
             "origin": (prices.origin if prices else MeasureOrigin.NONE).value,
@@ -94,10 +94,10 @@ def measure_market(
     max_requests: int = MAX_REQUESTS,
     on_progress: Callable[[str], object] | None = None,
 ) -> MeasuredMarket:
-    """Return what the last blocks up to that of a quote say about the pools of its route.
+    """Return what the last blocks before a quote say about the pools of its route.
 
-    With a node, at most `hours` are looked at, and `max_requests` sent; `on_progress` receives a line. What fails, or
-    is not known well enough, is `Unmeasured`, with the reason.
+    With a node, this reads at most `hours` and sends at most `max_requests`; `on_progress` receives a line. A
+    measurement that fails or is too uncertain is `Unmeasured`, with the reason.
     """
     legs = route_legs(answer.quote.steps, answer.pools, answer.quote.amount_in)
     found = _past_prices(source, nodes, answer, legs, hours, max_requests, on_progress)
@@ -143,7 +143,7 @@ def _past_prices(
 
 
 def _stored_prices(source: QuoteSource, answer: LocalQuote, legs: Sequence[RouteLeg]) -> PastPrices | None:
-    """Return the prices at the blocks that a store remembers, None if it has none of these pools."""
+    """Return the prices at the blocks that a store remembers; None if it has none of these pools."""
     known = known_market(source)
     keys = {leg.pool for leg in legs}
     past = known.past_pools(keys) if known else ()

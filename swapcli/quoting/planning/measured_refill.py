@@ -1,12 +1,12 @@
-"""How fast the pools of a route refill after large swaps, measured on the path of its price.
+"""Estimate how fast the pools of a route refill after large swaps, from the path of its price.
 
-A large swap leaves the price displaced by d, a difference of logarithms. What is gone of it after t seconds is how far
-the price has moved back. Over many swaps, the share that is gone is the sum of the moves back over the sum of the
-displacements. Without refill its expectation is 0, whatever the price does, for the swaps are chosen by what came
-before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004), fitted with the exponential
-recovery of Obizhaeva and Wang (2013), at most to a residual:
+A large swap leaves the price displaced by d, a difference of logarithms. The part that is gone after t seconds is how
+far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back divided by the sum of
+the displacements. Without refill its expectation is 0, whatever the price does, because the swaps are chosen only by
+what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004), fitted with the
+exponential recovery of Obizhaeva and Wang (2013), at most to a residual:
 
-    share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
+share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
 
 * A displacement is the distance from rest, the median price of the time before. A swap counts if it moves the price
   away from rest: arbitrage that brings the price back is not a large swap of its own.
@@ -30,37 +30,38 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 
 MIN_SWAPS: Final = 12
-"""Fewer large swaps give no interval worth the name; chosen, as are the other numbers here."""
+"""With fewer large swaps, the interval would be meaningless; chosen, like the other numbers here."""
 _MAX_SWAPS: Final = 300
 _LARGE_PART: Final = 0.8
-"""The large swaps are those that make up this part of all squared displacements, and at least twice `MIN_SWAPS`."""
+"""Large swaps make up this part of all squared displacements, and there are at least twice `MIN_SWAPS` of them."""
 _LEAST_PART: Final = 0.1
-"""A swap is large if it displaces the price by this part of the largest one, not counting some outliers:"""
+"""A swap is large if it displaces the price by this fraction of the largest displacement, ignoring some outliers:"""
 _OUTLIERS: Final = 4
 _MAX_DISPLACEMENT: Final = 1.0
-"""A price that moves by a factor of e at once is an attack or a broken pool."""
+"""A price that moves by a factor of e in one step is an attack or a broken pool."""
 _REST_CELLS: Final = 8
-"""Parts of the time before a swap, as long as it is followed: the median of their medians is the price at rest."""
+"""Parts of the time before a swap, which is as long as the time it is followed: the median of their medians is the
+price at rest."""
 _AWAY_PART: Final = 2 / 3
-"""A swap displaces the price by this part of its own move, or more."""
+"""A swap counts if it displaces the price by at least this fraction of its own move."""
 _OWN_PART: Final = 0.25
-"""The part of the displacement that must be the swap's own move."""
+"""The fraction of the displacement that must be the swap's own move."""
 _LAGS: Final = 14
 _LONGEST_PART: Final = 0.1
-"""How long a swap is followed, as a part of the path, and at most:"""
+"""How long a swap is followed, as a fraction of the path, and at most:"""
 _LONGEST_S: Final = 3600.0
 _SCALES: Final = (1, 8, 64)
-"""If nothing is seen to come back so long after swaps, it is looked for in an 8th and in a 64th of that time."""
+"""If nothing is seen to come back this long after swaps, the search repeats with an 8th and a 64th of that time."""
 _FOLLOWED: Final = 8
-"""Half-lives for which a swap is followed once they are known."""
+"""The number of half-lives for which a swap is followed, once they are known."""
 _LEAST_WIDTH: Final = 0.1
-"""Of an interval, for its weight: at lags at which nothing has moved yet, it is 0."""
+"""The smallest interval width used for weights: at lags at which nothing has moved yet, the width is 0."""
 _HALF_LIVES: Final = 48
 _RESAMPLES: Final = 200
 _LEAST_SHARE: Final = 0.03
-"""Less on average over the lags is not a refill: the paths of random walks show up to so much."""
+"""A smaller average share over the lags is not a refill: paths of random walks can show as much."""
 _UNINFORMATIVE: Final = 0.5
-"""If neither no refill nor this share can be excluded, nothing is known."""
+"""If neither no refill nor this share can be excluded, the result is unknown."""
 
 
 class RefillPoint(NamedTuple):
@@ -73,9 +74,9 @@ class RefillPoint(NamedTuple):
 
 
 class MeasuredRefill(NamedTuple):
-    """The refill after the large swaps of a path: the fitted curve, and the `points` that it is fitted to.
+    """The refill after the large swaps of a path: the fitted curve, and the `points` it is fitted to.
 
-    `fit_error` is the root of the mean squared difference between both, a share of the displacement.
+    `fit_error` is the root mean square difference between the two, as a share of the displacement.
     """
 
     estimate: RefillEstimate
@@ -91,7 +92,7 @@ class _Swap(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """The share `refilled` * (1 - 2 ** (-t / `half_life_s`)) is gone after t seconds."""
+    """A fitted curve: the share `refilled` * (1 - 2 ** (-t / `half_life_s`)) is gone after t seconds."""
 
     half_life_s: float
     refilled: float
@@ -99,19 +100,20 @@ class _Fit(NamedTuple):
 
 
 def estimate_refill(path: PricePath, least: float = 0.0) -> MeasuredRefill | Unmeasured:
-    """Return the refill after the large swaps of a path, or why there is no measure.
+    """Return the refill after the large swaps of a path, or why it cannot be measured.
 
-    Only swaps count that move the price by `least`, a difference of logarithms: arbitrage gains nothing from a price
-    within the fees of the route.
+    Only swaps that move the price by at least `least`, a difference of logarithms, count: arbitrage gains nothing from
+    a price within the route's fees.
 
-    If no refill is seen, the estimate is none, and its interval reaches to the fastest refill that the path allows.
+    If no refill is seen, the estimate is no refill, and its interval extends to the fastest refill that the path
+    allows.
     """
     longest_s = min(path.duration_s * _LONGEST_PART, _LONGEST_S)
     tried = []
     for shrink in _SCALES:
         tried.append(_estimate(path, longest_s / shrink, least))
         if isinstance(tried[-1], MeasuredRefill) and isfinite(half_life_s := tried[-1].estimate.half_life_s):
-            # What moves long after arbitrage has ended is the market.
+            # Moves long after arbitrage has ended come from the market.
             closer = _estimate(path, min(_FOLLOWED * half_life_s, longest_s), least)
             return closer if isinstance(closer, MeasuredRefill) else tried[-1]
     return tried[0]
@@ -158,7 +160,7 @@ def _estimate(path: PricePath, longest_s: float, least: float) -> MeasuredRefill
 
 
 def _lags(path: PricePath, longest_s: float) -> list[float]:
-    """Return the times after a swap at which the price is looked at, in ascending order; none if moves are too rare."""
+    """Return the times after a swap at which to read the price, in ascending order; none if moves are too rare."""
     gaps_s = [after - before for before, after in zip(path.times_s, path.times_s[1:], strict=False) if after > before]
     if not gaps_s or min(gaps_s) >= longest_s:
         return []
@@ -168,9 +170,9 @@ def _lags(path: PricePath, longest_s: float) -> list[float]:
 
 
 def _large_swaps(path: PricePath, longest_s: float, least: float) -> list[tuple[int, float]]:
-    """Return the places of the large swaps, in order, each with the displacement that it leaves.
+    """Return the positions of the large swaps, in order, each with the displacement that it leaves.
 
-    Each follows and is followed by `longest_s` of the path.
+    Each has `longest_s` of the path before and after it.
     """
     cell_s, start_s = longest_s / _REST_CELLS, path.times_s[0]
     cells = [
@@ -212,7 +214,7 @@ def _shares_gone(swaps: Sequence[_Swap]) -> list[float]:
 
 
 def _resample(swaps: Sequence[_Swap], overlap: float) -> list[list[_Swap]]:
-    """Return bootstrap samples of runs of swaps that follow each other, as long as their responses overlap."""
+    """Return bootstrap samples of runs of consecutive swaps, each run as long as their responses overlap."""
     size = len(swaps)
     length = max(1, min(round(size * overlap), size // 6))
     rng = Random(size)  # the same path gives the same interval
@@ -221,14 +223,14 @@ def _resample(swaps: Sequence[_Swap], overlap: float) -> list[list[_Swap]]:
 
 
 class _Fitter:
-    """Fits refill to the shares that are gone after each lag, by weighted least squares."""
+    """Fits a refill curve to the shares that are gone after each lag, by weighted least squares."""
 
     def __init__(self, lags_s: Sequence[float], weights: Sequence[float]) -> None:
         total = sum(weights)
         self._weights = [each / total for each in weights]
         first_s, last_s = lags_s[0] / 8, 2 * lags_s[-1]
         self.step = (last_s / first_s) ** (1 / (_HALF_LIVES - 1))
-        """The factor between two half-lives that are tried."""
+        """The factor between consecutive half-lives to try."""
         half_lives_s = [first_s * self.step**k for k in range(_HALF_LIVES)]
         self._curves: list[tuple[float, list[float], float]] = []
         for half_life_s in half_lives_s:
@@ -252,7 +254,7 @@ class _Fitter:
 
 
 def _interval(values: Iterable[float]) -> tuple[float, float]:
-    """Return the quantiles of 5% and 95%."""
+    """Return the 5% and 95% quantiles."""
     ordered = sorted(values)
     skipped = len(ordered) // 20
     return ordered[skipped], ordered[-1 - skipped]

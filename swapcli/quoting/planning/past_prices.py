@@ -1,4 +1,4 @@
-"""The price of a route in the last blocks, from the events of a node."""
+"""The price of a route in the last blocks, from a node's events."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from swapcli.quoting.quote_results import LocalQuote
 
 _PROBED_BLOCKS: Final = 512
-"""Blocks back from the newest one, for the time of a block."""
+"""Blocks back from the newest one, used to measure the block time."""
 _MAX_DURATION_S: Final = 20.0
-"""After so long nothing more is asked for; chosen."""
+"""After this time no more requests are sent; chosen."""
 _MAX_HEADERS: Final = 32
 _TIME_ERROR_S: Final = 2.0
-"""Between two headers, the times of blocks are interpolated if the one in the middle fits so well."""
+"""Times of blocks between two headers are interpolated if the header in the middle fits within this error."""
 _STATE_REQUESTS: Final = 3
-"""For a block at which pools are read: its header, their calls, and their proof."""
+"""Requests for a block at which pools are read: its header, the calls, and the proof."""
 _LARGEST_CHANGE: Final = 0.05
-"""Events that lead elsewhere than to the quoted price are wrong or incomplete."""
+"""If the events lead further than this from the quoted price, they are wrong or incomplete."""
 
 
 def read_past_prices(
@@ -43,7 +43,7 @@ def read_past_prices(
     max_requests: int,
     on_progress: Callable[[str], object],
 ) -> PastPrices:
-    """Return the price of a route of these legs in the last `hours` up to the block of its quote.
+    """Return the price of a route with these legs over the last `hours` before the block of its quote.
 
     Raises `UpstreamError`.
     """
@@ -81,7 +81,7 @@ def read_past_prices(
 
 
 def _first_block(node: CountingNode, last: BlockHeader, hours: float) -> BlockHeader:
-    """Return the header of the first block to look at, by the time of the last ones."""
+    """Return the header of the first block to read, estimated from the times of the last blocks."""
     probe = _read_block(node, max(last.number - _PROBED_BLOCKS, 0))
     passed_s = last.timestamp - probe.timestamp
     if passed_s <= 0:
@@ -97,9 +97,9 @@ def _read_states(
     updates: Sequence[PoolUpdate],
     limits: RequestLimits,
 ) -> Mapping[tuple[int, str], Pool]:
-    """Return the states of pools after the blocks with events that do not say them; none if that takes too much.
+    """Return the states of pools after blocks whose events lack them; none if that takes too many requests.
 
-    Those of pools that also change without events are of no use.
+    Pools that also change without events are skipped.
     """
     changed: dict[int, list[str]] = {}
     for update in updates:
@@ -133,7 +133,7 @@ def _build_path(
     """Return the path of the price, and the keys of its pools: those whose last event leads to the quoted price."""
     price = RoutePrice([leg for leg in legs if leg.pool in measured], pools)
     times_s, log_prices = [times.at(times.first)], [0.0]
-    # What one transaction does is one move; if the node does not name it, what one block does.
+    # All changes in one transaction are one move; if the node does not name it, all changes in one block.
     for (block, _), group in groupby(updates, key=lambda each: (each.block, each.transaction)):
         for update in group:
             if update.key in measured and update.fields:
@@ -169,7 +169,7 @@ class _BlockTimes:
 
     @property
     def base_fee_wei(self) -> int | None:
-        """The median base fee of the headers, None without one."""
+        """The median base fee of the headers; None if they have none."""
         return int(median(each.base_fee_wei for each in self._headers.values())) or None
 
     def at(self, number: int) -> float:

@@ -1,4 +1,4 @@
-"""A plan: a large order in parts over time, with what it is expected to pay and to cost."""
+"""A plan: a large order in parts over time, with its expected output and cost."""
 
 from __future__ import annotations
 
@@ -49,19 +49,21 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
 
 _BAND_DEVIATIONS: Final = 3.0
-"""Half of the price band in standard deviations of the price over the horizon: moves beyond are 1 in 370; chosen."""
+"""Half the width of the price band, in standard deviations of the price over the horizon: 1 move in 370 exceeds it;
+chosen."""
 _LEAST_BAND: Final = 0.02
-"""The least half of a price band: below, the refill alone would leave it; chosen."""
+"""The smallest half-width of a price band: the refill alone would leave a narrower one; chosen."""
 _UNKNOWN_BAND: Final = 0.05
-"""Half of the price band if the volatility is unknown; chosen."""
+"""The half-width of the price band if the volatility is unknown; chosen."""
 _LEAST_GROWTH: Final = 1.01
-"""What an order must pay at least, as a multiple of half of it: less means that it drains the pools; chosen."""
+"""The least output of an order, as a multiple of the output of half the order: less means that it drains the pools;
+chosen."""
 _PROBE_SHARE: Final = 4_096
-"""The mid price is that of this part of the order, which moves no price."""
+"""The mid price is the price of this fraction of the order, which is too small to move prices."""
 _PROBE_OUTPUT: Final = 100_000
-"""Base units of output that tell a price to a thousandth of a percent; smaller probes are doubled."""
+"""Base units of output that determine a price to a thousandth of a percent; smaller probes are doubled."""
 _USUAL_PARTS: Final = 8
-"""The number of parts of a usual plan, unless it is given; chosen."""
+"""The usual number of parts, unless it is given; chosen."""
 
 
 class PriceBand(NamedTuple):
@@ -72,10 +74,10 @@ class PriceBand(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A plan of an order over time. Amounts are exact, in base units, on the planned state; times are Unix seconds.
+    """A plan for an order over time. Amounts are exact, in base units, on the planned state; times are in Unix seconds.
 
-    `schedule` has the parts and the forecasts, and `measured` what is known of refill and volatility. `fair_price` is
-    the mid price, in whole output tokens per whole input token.
+    `schedule` has the parts and the forecasts; `measured` has the refill and volatility. `fair_price` is the mid price,
+    in whole output tokens per whole input token.
 
     Example: `Market.embedded("base").plan("ETH", "USDC", "500", over="4h").write("plan.json")`.
     """
@@ -96,7 +98,7 @@ class Plan(NamedTuple):
 
     @property
     def start_s(self) -> int:
-        """When the first part may be built."""
+        """The time at which the first part may be built."""
         return self.terms.start_s or self.created_s
 
     @property
@@ -106,7 +108,7 @@ class Plan(NamedTuple):
 
     @property
     def cow_twap(self) -> CowTwapJson | None:
-        """The parameters of the order as a TWAP order of CoW Protocol; None where there is none."""
+        """The parameters of the order as a CoW Protocol TWAP order; None if there are none."""
         parts = self.schedule.parts
         interval_s = round(parts[-1].start_s / (len(parts) - 1)) if len(parts) > 1 else 0
         times_s = self.start_s, interval_s, len(parts)
@@ -175,7 +177,7 @@ class Plan(NamedTuple):
         ]
 
     def orders(self) -> str:
-        """Return the parts as orders that `swapcli route --batch` takes, one JSON object per line."""
+        """Return the parts as orders for `swapcli route --batch`, one JSON object per line."""
         tokens = (display_address(token.address, self.network.kind) for token in (self.token_in, self.token_out))
         token_in, token_out = tokens
         return "".join(
@@ -212,7 +214,7 @@ class Plan(NamedTuple):
 
 
 def check_new_file(path: str) -> None:
-    """Raise `InvalidInput` if there is a file already, which may be a plan with parts that were built."""
+    """Raise `InvalidInput` if the file already exists: it may be a plan with parts that were built."""
     if os.path.lexists(path):
         raise InvalidInput(f"{printable(path)} already exists", hint="choose another name, or remove it first")
 
@@ -227,7 +229,7 @@ def make_plan(
 ) -> Plan:
     """Plan the order of `request` on one state; all its amounts come from exact quotes.
 
-    Raises `InvalidOption` for terms that no plan can meet and for a service, `InvalidAmount` for an order that is too
+    Raises `InvalidOption` for terms that no plan can meet, and for a service, `InvalidAmount` for an order that is too
     small to be priced or that drains the pools, and as `QuoteSource.quote` for the whole order.
     """
     require_pools(source)
@@ -248,12 +250,12 @@ def make_plan(
         whole = quote(order.amount)
         if whole.result.output_amount < _output(quote, order.amount // 2) * _LEAST_GROWTH:
             raise InvalidAmount("the pools cannot take the whole order", hint="choose a smaller AMOUNT")
-        # A large order also uses dear pools, so gas, fees and past are those of a part's route.
+        # A large order also uses expensive pools, so gas, fees and past prices are those of one part's route.
         usual = quote(max(order.amount // (terms.parts or _USUAL_PARTS), 1))
         figures = compute_figures(usual, swap_terms)
         gas = 0 if figures.output_net_of_gas is None else figures.amount_out_after_fee - figures.output_net_of_gas
         measured = measure_market(source, nodes, usual)
-        # The price at rest: a large swap just before would otherwise count as the market's.
+        # The price at rest: otherwise a large swap just before the plan would count as the market price.
         fair_price = _mid_price(quote, order.amount) * (measured.rest_ratio or 1.0)
         curve = sample_payouts(payout, order.amount, fair_price, _hop_fees(usual))
         execution = ExecutionTerms(
@@ -288,7 +290,7 @@ def make_plan(
 
 
 def _hop_fees(answer: LocalQuote) -> tuple[float, ...]:
-    """Return what the pools of each hop take, as logarithms of price ratios, weighted by their parts of the order."""
+    """Return the fees of each hop's pools, as logarithms of price ratios, weighted by their shares of the order."""
     fees: list[float] = []
     positions: dict[str, int] = {}
     for leg in route_legs(answer.quote.steps, answer.pools, answer.quote.amount_in):
@@ -300,9 +302,10 @@ def _hop_fees(answer: LocalQuote) -> tuple[float, ...]:
 
 
 def _mid_price(quote: Callable[[int], LocalQuote], amount: int) -> float:
-    """Return the mid price of the pools of a small part of an order, in base units of the output per one of the input.
+    """Return the mid price of the pools used by a small part of an order, in base units of output per base unit of
+    input.
 
-    Raises `InvalidAmount` if even the whole order pays too little to tell a price.
+    Raises `InvalidAmount` if even the whole order pays too little to determine a price.
     """
     probe = max(amount // _PROBE_SHARE, 1)
     while probe < amount and _output(quote, probe) < _PROBE_OUTPUT:
@@ -314,7 +317,7 @@ def _mid_price(quote: Callable[[int], LocalQuote], amount: int) -> float:
 
 
 def _output(quote: Callable[[int], LocalQuote], amount: int) -> int:
-    """Return the output of an amount, 0 where it is too small for any route."""
+    """Return the output for an amount; 0 if it is too small for any route."""
     try:
         return quote(amount).result.output_amount if amount else 0
     except (NoRoute, PoolError):
@@ -328,7 +331,7 @@ def _price_band(
     terms: PlanTerms,
     volatility: float | None,
 ) -> PriceBand:
-    """Return the band around the prices of the parts: with the measured refill, or with full refill if it is unknown.
+    """Return the band around the prices of the parts, with the measured refill, or full refill if it is unknown.
 
     If the pools refill less than that, the parts' prices leave the band, and the rest needs a new plan.
     """

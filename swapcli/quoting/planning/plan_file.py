@@ -1,4 +1,4 @@
-"""The file of a plan: read it with all its checks, find the part that is due, and record what was built.
+"""The file of a plan: read it with all its checks, find the part that is due, and record the parts that were built.
 
 The file is the document of `swapcli plan --json`. It is replaced atomically, by one process at a time, and only when a
 part changes its status, so that no error can lose it.
@@ -39,14 +39,14 @@ PLANNED: Final = "planned"
 BUILT: Final = "built"
 DONE: Final = "done"
 """The statuses of a part."""
-_MAX_BYTES: Final = 64 * 2**20  # a bound against mistyped names; the payload of a part has some 100 kB
+_MAX_BYTES: Final = 64 * 2**20  # a bound against mistyped names; a part's payload has about 100 kB
 _PRICE_DIGITS: Final = 6
 
 
 class PlannedPart(NamedTuple):
     """A part of a plan: `number` from 1, its time in Unix seconds, and its amounts in base units.
 
-    `next_at_s` is when the next part may be built, None for the last one.
+    `next_at_s` is the time at which the next part may be built; None for the last one.
     """
 
     number: int
@@ -119,13 +119,14 @@ class PlanFile:
         )
 
     def record_built(self, part: PlannedPart, now_s: float, ends_at_s: int, payload: PartPayloadJson) -> PlannedPart:
-        """Write to the file that the payload of a part was built, and return the part. Raises as `write_user_file`."""
+        """Record in the file that a part's payload was built, and return the part. Raises as `write_user_file`."""
         built_at_s = int(now_s)
         self._change(part, status=BUILT, builtAt=built_at_s, payloadEndsAt=ends_at_s, payload=payload)
         return part._replace(status=BUILT, built_at_s=built_at_s, payload_ends_at_s=ends_at_s, payload=payload)
 
     def record_done(self, now_s: float) -> PlannedPart:
-        """Write to the file that the built part was executed, and return it. Raises `InvalidInput` if none is built."""
+        """Record in the file that the built part was executed, and return it. Raises `InvalidInput` if none is
+        built."""
         part = next((part for part in self.parts if part.status == BUILT), None)
         if part is None:
             number = next((part.number for part in self.parts if part.status != DONE), None)
@@ -135,7 +136,7 @@ class PlanFile:
         return part._replace(status=DONE, payload=None)
 
     def _change(self, part: PlannedPart, **changes: object) -> None:
-        """Write the file with other values of a part; those that are None are omitted."""
+        """Write the file with new values for a part; those that are None are omitted."""
         parts = list(self.document["parts"])
         values = {**parts[part.number - 1], **changes}
         parts[part.number - 1] = cast("PlanPartJson", {name: each for name, each in values.items() if each is not None})
@@ -147,7 +148,7 @@ class PlanFile:
 
 @contextmanager
 def open_plan(name: str) -> Iterator[PlanFile]:
-    """Open the file of a plan and lock it. A file that was truncated or changed, or is not a plan, stays as it is.
+    """Open a plan's file and lock it. A file that was truncated or changed, or is not a plan, stays as it is.
 
     Raises `InvalidPlan`, and `InvalidInput` for a file that cannot be read or that another process has open.
     """
@@ -157,7 +158,7 @@ def open_plan(name: str) -> Iterator[PlanFile]:
 
 
 def seal(document: Mapping[str, Any]) -> PlanJson:
-    """Return the document of a plan with the digest of the rest of it."""
+    """Return a plan's document with a digest of the rest of it."""
     rest = {name: value for name, value in document.items() if name != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return cast("PlanJson", {**rest, "digest": sha256(text.encode()).hexdigest()})
@@ -190,7 +191,7 @@ def _open_locked(name: str) -> Iterator[BinaryIO]:
         opened = os.fstat(descriptor)
         if not stat.S_ISREG(opened.st_mode):
             raise InvalidInput(f"{printable(name)} is not a regular file")
-        # A process that has just written the file has replaced it, so the lock may be on the earlier file.
+        # A process that has just written the file has replaced it, so the lock may be on the old file.
         if not try_lock(file) or not os.path.samestat(opened, os.stat(name)):
             raise InvalidInput(
                 f"another process is using {printable(name)}", hint="try again when that process has finished"

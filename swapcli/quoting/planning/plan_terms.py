@@ -13,7 +13,8 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.value_types import PERCENTAGE, ValueType, choice, whole_number, whole_seconds
 
 MIN_HORIZON_S, MAX_HORIZON_S = 60, 30 * DAY_S
-"""Shorter plans have no time between blocks; no volatility of some hours tells of longer ones. Chosen."""
+"""Shorter plans have no time between blocks, and a volatility measured over hours does not predict longer ones.
+Chosen."""
 AUTO: Final = "auto"
 _SHOWN_CHARACTERS: Final = 40
 
@@ -21,9 +22,9 @@ _SHOWN_CHARACTERS: Final = 40
 class PlanTerms(NamedTuple):
     """How an order is planned: within `horizon_s` seconds from `start_s` (Unix), in `parts` parts.
 
-    `start_s` None is now, and `parts` None leaves the number to the plan. `max_impact` bounds the price impact of each
-    part, and `band` how far its price may be from those planned, as fractions; None sets no limit, and the default
-    band. `risk` is a name of `RISK_LEVELS`.
+    `start_s` None is now, and `parts` None leaves the number to the plan. `max_impact` limits the price impact of each
+    part, and `band` how far its price may be from the planned prices, both as fractions. None means no limit, or the
+    default band. `risk` is a name of `RISK_LEVELS`.
     """
 
     horizon_s: int
@@ -37,7 +38,7 @@ class PlanTerms(NamedTuple):
 def parse_plan_terms(values: Mapping[str, object], now_s: float, name_option: Callable[[str], str] = str) -> PlanTerms:
     """Return the terms of `over`, `start`, `parts`, `max_impact`, `risk` and `band`; those that are None are omitted.
 
-    Raises `InvalidOption` and `InvalidDeadline`, which call an option as `name_option` does.
+    Raises `InvalidOption` and `InvalidDeadline`, with options named by `name_option`.
     """
     given = {name: value for name, value in values.items() if value is not None}
     if "over" not in given:

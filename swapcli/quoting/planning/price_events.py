@@ -1,8 +1,8 @@
-"""The states of a route's pools in the last blocks, from the events of a node.
+"""The states of a route's pools in the last blocks, from a node's events.
 
-The events of most pools have the price after a swap: concentrated pools say it, pairs say their reserves. Pools whose
-events do not are read at the blocks in which they changed, if those are few enough. Events go back as far as the node
-has them, also where it has no old states.
+The events of most pools contain the price after a swap: concentrated pools emit the price, pairs emit their reserves.
+Other pools are read at the blocks in which they changed, if there are few enough of them. Events go back as far as the
+node has them, even if it has no old state.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.node import LogFilter, Node
 
 _FIRST_BLOCKS: Final = 256
-"""Of the first range; the others grow, as those of `state.mined.recent_swaps`."""
+"""Blocks in the first range; later ranges grow, as in `state.mined.recent_swaps`."""
 _MANY: Final = 2_000
 _NO_FIELDS: Final[Mapping[str, object]] = {}
 ENOUGH: Final = 6_000
-"""Events of a route: from so many a refill can be measured, and more would take seconds."""
+"""Events of a route: this many are enough to measure a refill, and more would take seconds."""
 
 
 class PoolUpdate(NamedTuple):
-    """A change of a pool. `fields` are those of its state that the event says; empty if it must be read.
+    """A change of a pool. `fields` are the state fields given by the event; empty if the pool must be read.
 
     `log_index` is the position in the block, `transaction` its hash, empty if the node does not return it.
     """
@@ -48,7 +48,7 @@ class PoolUpdate(NamedTuple):
 
 
 class FoundUpdates(NamedTuple):
-    """The changes of pools in the blocks from `first_block` on, in their order. `problem` ended the search early."""
+    """The changes of pools from `first_block` on, in order. If a `problem` ended the search early, it says why."""
 
     updates: tuple[PoolUpdate, ...]
     first_block: int
@@ -56,8 +56,7 @@ class FoundUpdates(NamedTuple):
 
 
 class FollowedPool:
-    """A pool whose changes are found by the events of its kind: its reserves, otherwise its swaps, otherwise any
-    change."""
+    """A pool whose changes are found by events of its kind: its reserves, otherwise its swaps, otherwise any change."""
 
     def __init__(self, ref: PoolRef, network: Network) -> None:
         row, events = KINDS[ref.kind], EVENTS[ref.kind]
@@ -88,7 +87,7 @@ class FollowedPool:
 
 
 def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool]:
-    """Return those of the pools whose changes are announced by events of contracts that are known."""
+    """Return those of the pools whose changes are announced by events of known contracts."""
     found = []
     for pool in pools:
         try:
@@ -105,7 +104,8 @@ def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool
 def read_updates(
     node: Node, pools: Sequence[FollowedPool], first_block: int, last_block: int, may_continue: Callable[[], bool]
 ) -> FoundUpdates:
-    """Return the changes of pools from the newest block backwards, until they are enough or the first block is reached.
+    """Return the changes of pools from the newest block backwards, until there are enough or the first block is
+    reached.
 
     The search ends when `may_continue` returns False. If the node fails, it ends with the reason.
     """
@@ -126,7 +126,7 @@ def read_updates(
 
 
 def _joined(filters: Iterable[LogFilter]) -> list[LogFilter]:
-    """Return filters for the same events, those with the same topics as one."""
+    """Merge filters with the same topics into one; the events stay the same."""
     joined: dict[tuple[tuple[str, ...], bool], LogFilter] = {}
     for each in filters:
         kind = each.topics, bool(each.ids)

@@ -1,4 +1,4 @@
-"""The price of an order's route over time, as swaps and blocks moved it, and the helpers of its estimators."""
+"""The price of an order's route over time, as swaps and blocks moved it, and helpers for its estimators."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from swapcli.core.records import NamedTuple
 class PricePath(NamedTuple):
     """The mid price of an order's route over time: a step function.
 
-    `log_prices[k]` is the natural logarithm of the price, in any unit, from `times_s[k]` on. Times are seconds, in
-    ascending order; several moves of one block have one time. The path ends at `end_s`, not before its last move.
+    `log_prices[k]` is the natural logarithm of the price, in any unit, from `times_s[k]` on. Times are in seconds, in
+    ascending order; several moves in one block share a time. The path ends at `end_s`, which is not before its last
+    move.
     """
 
     times_s: Sequence[float]
@@ -31,7 +32,7 @@ class PricePath(NamedTuple):
         return self.log_prices[bisect_right(self.times_s, time_s) - 1]
 
     def median(self, start_s: float, end_s: float) -> float:
-        """Return the median price of the seconds from `start_s` to a later `end_s`."""
+        """Return the median price between `start_s` and a later `end_s`."""
         first, last = bisect_right(self.times_s, start_s) - 1, bisect_right(self.times_s, end_s)
         times_s = [start_s, *self.times_s[first + 1 : last], end_s]
         held_s = [after - before for before, after in pairwise(times_s)]
@@ -39,7 +40,7 @@ class PricePath(NamedTuple):
 
 
 class Unmeasured(NamedTuple):
-    """Why something could not be measured: a clause in lower case."""
+    """The reason why a value could not be measured: a lower-case clause."""
 
     reason: str
 
@@ -53,11 +54,11 @@ class MeasureOrigin(StrEnum):
 
 
 class PastPrices(NamedTuple):
-    """The price of a route from `first_block` to `last_block`; they are None if a store gives only their times.
+    """The price of a route from `first_block` to `last_block`, which are None if a store gives only times.
 
     `source` names the node without credentials, or the store. `measured_share` is the part of the order's flow whose
-    pools are followed; the prices of the others are as if they never moved. `base_fee_wei` is the median of some
-    blocks, None if it is unknown. `problem` shows what ended the search early, empty if nothing did.
+    pools are followed; the other pools' prices are treated as constant. `base_fee_wei` is the median of a few blocks,
+    None if it is unknown. `problem` says what ended the search early; it is empty if nothing did.
     """
 
     origin: MeasureOrigin
@@ -72,7 +73,7 @@ class PastPrices(NamedTuple):
 
 
 def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Return the lower median of values with weights; that of the values alone where all weights are 0."""
+    """Return the lower median of weighted values; if all weights are 0, the median of the values alone."""
     total = sum(weights)
     ordered = sorted(zip(values, weights if total else [1.0] * len(values), strict=True))
     half, passed = (total or len(values)) / 2, 0.0

@@ -1,4 +1,4 @@
-"""The payload of a part as the plan's file has it, with what every output needs of a prepared swap."""
+"""A part's payload as recorded in the plan's file, with everything that outputs need of a prepared swap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RecordedFigures(NamedTuple):
-    """The figures of a recorded payload: base units, Unix seconds, and the warnings of its time."""
+    """The figures of a recorded payload: base units, Unix seconds, and the warnings at the time it was built."""
 
     min_received: int
     expires_at_s: int
@@ -29,7 +29,8 @@ class RecordedFigures(NamedTuple):
 
 
 class RecordedTransactions(NamedTuple):
-    """The transactions of a recorded payload in the order to send them. Nothing is known of their checks."""
+    """The transactions of a recorded payload in the order in which to send them. Nothing is known about their
+    checks."""
 
     rendered: tuple[RenderedTransaction, ...]
     checked: None = None
@@ -60,7 +61,7 @@ class RecordedPayload(NamedTuple):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The warnings of the time when the payload was built."""
+        """The warnings at the time when the payload was built."""
         return self.figures.warnings
 
     def document(self) -> CalldataDocumentJson:
@@ -79,7 +80,7 @@ class RecordedPayload(NamedTuple):
 
 
 def record_payload(prepared: PreparedSwap) -> PartPayloadJson:
-    """Return what the file of a plan keeps of a payload."""
+    """Return the data about a payload that a plan's file keeps."""
     transactions = prepared.built.transactions()
     record: PartPayloadJson = {
         "recipient": prepared.payload.call.route.recipient,

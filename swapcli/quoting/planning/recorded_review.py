@@ -1,7 +1,7 @@
 """Review a payload from a plan's file before it is shown again: someone else may have written the file.
 
-The digest of the file only finds accidents, since anyone can compute it. So a recorded payload is read as `decode`
-reads one of any origin.
+The file's digest detects only accidental changes, since anyone can compute it. So a recorded payload is reviewed like
+any other payload, as in `decode`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PRICE_MOVE_PPM: Final = 10_000
-"""How far the price may have risen since the payload was built; chosen for the minutes that it is valid."""
+"""How much the price may have risen since the payload was built; chosen for the minutes in which it is valid."""
 
 
 def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, source: QuoteSource, settings: Settings) -> None:
     """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the order of its part for this recipient.
 
-    Its minimum must be that of a fresh quote, as far as the slippage and a move of the price since then allow.
+    Its minimum must match a fresh quote, within the slippage and a price move since then.
     """
     assert part.payload is not None
     limit_ppm = settings.slippage_ppm + _PRICE_MOVE_PPM
@@ -69,7 +69,7 @@ def _review(text: str, recipient: str, source: QuoteSource, limits: SlippageLimi
 
 
 def _is_order_of(plan: PlanFile, part: PlannedPart, review: PayloadReview, network: Network) -> bool:
-    """Return whether a reviewed call sells the part. A call without its amount is limited by what is sent with it."""
+    """Return whether a reviewed call sells the part. If the call has no amount, the value sent with it limits it."""
     order = review.call.order
     if order is None:
         return False
@@ -78,7 +78,7 @@ def _is_order_of(plan: PlanFile, part: PlannedPart, review: PayloadReview, netwo
 
 
 def _is_token(address: str, token: Token, network: Network) -> bool:
-    """Return whether an address is that of a token of the plan, or of its wrapped form."""
+    """Return whether an address is one of the plan's tokens, or its wrapped form."""
     canonical = parse_network_address(token.address, network)
     return address in (canonical, network.to_wrapped_token(token._replace(address=canonical)).address)
 

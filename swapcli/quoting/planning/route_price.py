@@ -1,4 +1,4 @@
-"""The mid price of a route as one number: the legs of the route, weighted by the part of the order that they carry."""
+"""The mid price of a route as one number: its legs, weighted by the part of the order that each carries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swapcli.core.records import NamedTuple
 
 _SQRT_PRICE: Final = "sqrt_price_x96"
 _LEAST_WEIGHT: Final = 0.005
-"""Of a leg that counts: pools that carry less are dust, and their prices may be anything."""
+"""The smallest weight of a leg that counts: pools that carry less are dust, with arbitrary prices."""
 
 
 class RouteLeg(NamedTuple):
@@ -27,7 +27,7 @@ class RouteLeg(NamedTuple):
 
 
 def route_legs(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int) -> list[RouteLeg]:
-    """Return the legs of the steps of a quote, without wrappers, whose price is fixed, and without dust."""
+    """Return the legs of a quote's steps, without wrappers, whose price is fixed, and without dust."""
     spent, units = defaultdict[str, float](float), defaultdict[str, int](int)
     spent[steps[0].token_in], units[steps[0].token_in] = 1.0, amount_in
     weights = defaultdict[tuple[str, str, str], float](float)
@@ -44,7 +44,7 @@ def route_legs(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int)
 
 
 def route_fee(legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> float:
-    """Return what the pools' fees take of a small amount along a route, as a logarithm: 0.003 for 0.3%."""
+    """Return the pool fees for a small amount along a route, as a logarithm: 0.003 for 0.3%."""
     fees = 0.0
     for leg in legs:
         price = log_mid_price(pools[leg.pool], leg)
@@ -55,14 +55,14 @@ def route_fee(legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> float:
 
 
 class RoutePrice:
-    """The logarithm of a route's mid price, which follows the states of its pools: `log_price`.
+    """The logarithm of a route's mid price, `log_price`, which follows the states of its pools.
 
-    It is the sum of the logarithms over the legs by their weights, in units of no meaning. A leg counts from the first
-    state that is known of its pool, so that this does not move the price.
+    It is the weighted sum of the legs' logarithms, in an arbitrary unit. A leg counts from its pool's first known
+    state, so that this state does not move the price.
     """
 
     def __init__(self, legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> None:
-        """`pools` by key are the pools in any state."""
+        """Start with `pools` by key, in any state."""
         self._legs = defaultdict[str, list[RouteLeg]](list)
         for leg in legs:
             self._legs[leg.pool].append(leg)
@@ -71,9 +71,9 @@ class RoutePrice:
         self.log_price = 0.0
 
     def follow_fields(self, key: str, fields: Mapping[str, object]) -> None:
-        """Take over the state of a pool that an event announces; one that is not possible changes nothing."""
+        """Apply the pool state in an event; an impossible state changes nothing."""
         if _SQRT_PRICE in fields:
-            # Without the ticks of that time, the other fields may not fit.
+            # Without the ticks of that block, the other fields may not fit.
             for leg in self._legs[key]:
                 self._move(leg, _log_of_sqrt_price(fields[_SQRT_PRICE], self._pools[key], leg))
             return
@@ -86,12 +86,12 @@ class RoutePrice:
         self.follow_pool(after)
 
     def follow_pool(self, pool: Pool) -> None:
-        """Take over the state of a pool."""
+        """Apply a pool's state."""
         for leg in self._legs[pool.key]:
             self._move(leg, log_mid_price(pool, leg))
 
     def is_near(self, pool: Pool, tolerance: float) -> bool:
-        """Return whether the prices of a pool are those that were followed; also if none was."""
+        """Return whether a pool's prices are near the followed ones; also true if none were followed."""
         prices = [(self._prices.get(leg), log_mid_price(pool, leg)) for leg in self._legs[pool.key]]
         return all(one is None or (other is not None and abs(one - other) <= tolerance) for one, other in prices)
 
@@ -103,7 +103,7 @@ class RoutePrice:
 
 
 def log_mid_price(pool: Pool, leg: RouteLeg) -> float | None:
-    """Return the logarithm of a pool's price of the token sold between both directions; None if it has none."""
+    """Return the logarithm of a pool's price of the sold token, midway between both directions; None if it has none."""
     try:
         forward = pool.curve(leg.token_in, leg.token_out).start_rate
         backward = pool.curve(leg.token_out, leg.token_in).start_rate
@@ -116,7 +116,7 @@ def log_mid_price(pool: Pool, leg: RouteLeg) -> float | None:
 
 
 def _log_of_sqrt_price(sqrt_price_x96: object, pool: Pool, leg: RouteLeg) -> float | None:
-    """Return the logarithm of the price of the token sold from that of the first token; None outside of uint160."""
+    """Return the logarithm of the sold token's price, from the first token's; None outside the uint160 range."""
     if not isinstance(sqrt_price_x96, int) or not 0 < sqrt_price_x96 < 1 << 160:
         return None
     log_price = 2 * log(sqrt_price_x96 / 2**96)

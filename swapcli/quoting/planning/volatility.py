@@ -1,9 +1,9 @@
-"""The volatility of the price of a route, measured on its path; never its direction.
+"""The volatility of a route's price, measured on its path; never its direction.
 
-Each swap moves a pool's price, and arbitrage brings it back. Such bounces are no volatility: they add the same to the
-variance over a short time as over a long one, so that the difference of both is without them (the two scales of Zhang,
-Mykland and Ait-Sahalia 2005). The path is cut into intervals, and the prices that are compared are their medians, in
-which a short bounce does not count (averages before differences, as of Jacod et al. 2009).
+Each swap moves a pool's price, and arbitrage brings it back. Such bounces are not volatility: they add the same to the
+variance over a short time as over a long one, so the difference of the two is free of them (the two scales of Zhang,
+Mykland and Ait-Sahalia 2005). The path is cut into intervals whose medians are compared, because a short bounce does
+not affect a median (averages before differences, as in Jacod et al. 2009).
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 _MAX_INTERVALS: Final = 120
 _MIN_INTERVALS: Final = 24
 _APART: Final = 4
-"""Intervals between the medians of the long scale. Those of the short scale follow each other."""
+"""Intervals between the medians of the long scale. Those of the short scale are adjacent."""
 _HALF_LIVES: Final = 8
-"""Of displacements in an interval, so that they last for a part of it."""
+"""Half-lives of a displacement in an interval, so that displacements last for only part of it."""
 _MIN_MOVED: Final = 8
-"""Intervals in which the price has moved; with fewer, the pools have hardly traded. Chosen."""
+"""Minimum number of intervals in which the price moved; with fewer, the pools have hardly traded. Chosen."""
 _GROUPS: Final = 8
 _RELATIVE_ERROR: Final = 2.85
-"""The standard error of the variance, for Brownian motion, times the root of the number of intervals; simulated."""
+"""The relative standard error of the variance, for Brownian motion, times the square root of the number of intervals;
+simulated."""
 _Z_90: Final = 1.645
 
 
 class VolatilityEstimate(NamedTuple):
-    """The standard deviation of the logarithm of a price per square root of a second, with its 90% interval.
+    """The standard deviation of a price's logarithm per square root of a second, with its 90% interval.
 
-    It comes from this number of `intervals`, of `interval_s` seconds each.
+    It is estimated from `intervals` intervals of `interval_s` seconds each.
     """
 
     per_sqrt_s: float
@@ -43,9 +44,9 @@ class VolatilityEstimate(NamedTuple):
 
 
 def estimate_volatility(path: PricePath, half_life_s: float | None = None) -> VolatilityEstimate | Unmeasured:
-    """Return the volatility of a path, or why there is no measure.
+    """Return the volatility of a path, or why it cannot be measured.
 
-    `half_life_s` is that of displacements by swaps, if it is known and finite.
+    `half_life_s` is the half-life of displacements by swaps, if it is known and finite.
     """
     count = _MAX_INTERVALS
     if half_life_s:

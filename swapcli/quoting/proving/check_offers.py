@@ -81,7 +81,7 @@ def _simulating_nodes(nodes: NodeOpener) -> NodeOpener:
 
 
 def _compare(run: RunContext, order: SampleOrder, names: list[str], nodes: NodeOpener) -> Comparison:
-    """Return the offers for an order and our own route, simulated for an address without an owner."""
+    """Return the offers for an order and our own route, simulated for an address that no one owns."""
     routers = run.sources.networks.routers
     quotes = MarketQuotes(run.market.source, nodes, routers, run.market)
     resolved, options = quotes.read_order(order.token_in, order.token_out, f"${order.size_usd}", None, {})

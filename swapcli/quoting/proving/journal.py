@@ -32,10 +32,10 @@ PROOFS: Final = "proofs"
 _PROOF_SUFFIX: Final = ".json.gz"
 _FORMAT: Final = "swapcli-prove-journal"
 _VERSION: Final = 1
-_MAX_BYTES: Final = 1 << 26  # of a journal: thousands of times what a run writes; chosen
+_MAX_BYTES: Final = 1 << 26  # size of a journal: thousands of times what a run writes; chosen
 _HEADER: Final = b'{"format":'
 _ITEM: Final = b'{"item":'
-"""How lines begin."""
+"""The beginning of each line for an item."""
 _FRESH: Final = "start over with --fresh, or use a different folder"
 
 
@@ -51,7 +51,7 @@ class Journal:
         return bool(self._items)
 
     def find(self, stage: ProofStage, item_id: str) -> ProofItem | None:
-        """Return a finished item, None if there is none."""
+        """Return a finished item; None if there is none."""
         return self._items.get((stage, item_id))
 
     def of(self, stage: ProofStage) -> tuple[ProofItem, ...]:

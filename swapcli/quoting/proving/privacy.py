@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.user_setup import UserSetup
 
 OWN_NODE: Final = "your node"
-_MAX_CHARACTERS: Final = 600  # of a reason, which may quote a contract; chosen
+_MAX_CHARACTERS: Final = 600  # characters of a reason, which may quote a contract; chosen
 _MIN_SECRET_CHARACTERS: Final = 12
 """Shorter texts could be ordinary words; chosen."""
 

@@ -32,11 +32,11 @@ class ProofOutcome(StrEnum):
     DIFFERENCE = "difference"
     """The claim is false; the reason shows how."""
     NOT_CHECKED = "notChecked"
-    """The check could not be made; the reason gives the reason why."""
+    """The check could not be made; the reason says why."""
 
 
 class ProofItem(NamedTuple):
-    """A check: `expected` and `found` are amounts of `token` in base units, None if the check compares no amounts.
+    """A check. `expected` and `found` are amounts of `token` in base units; None if the check compares no amounts.
 
     `id` is the same in every run on the same network. `block` is the block of the state. `facts` are further figures
     as text, by name. `checked_at_s` is Unix time.
@@ -57,7 +57,7 @@ class ProofItem(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the check need not be repeated."""
+        """Whether the check does not need to be repeated."""
         return self.outcome is not ProofOutcome.NOT_CHECKED
 
     def comparing(self, expected: int | None, found: int | None, token: Token) -> ProofItem:

@@ -42,8 +42,8 @@ DEFAULT_ORDERS: Final = 20
 DEFAULT_RECENT: Final = 2
 DEFAULT_TIME_S: Final = 120.0
 DEFAULT_REQUESTS: Final = 800
-"""Twenty quotes on public nodes that confirm each other, with their simulations, take some 300 requests, and the
-recent swaps of 30 venues some 200."""
+"""Twenty quotes on public nodes that confirm each other, with their simulations, take about 300 requests; the recent
+swaps of 30 venues take about 200."""
 _OFFER_ORDERS: Final = 2
 """Public aggregators limit anonymous clients to a few requests; chosen."""
 _MAX_RECENT: Final = 50  # a bound against mistakes; chosen
@@ -85,11 +85,11 @@ def prove(
 ) -> ProveReport:
     """Check quotes, payloads, mined swaps, offers and proofs on `network`, and write a page and JSON into `folder`.
 
-    The default folder is `swapcli-proof-NETWORK`. It keeps finished checks, so a second run makes only the rest;
-    `fresh` starts over. The run quotes and simulates `orders` sample orders, and verifies the `recent` newest swaps of
-    each venue. Unless `aggregators` is False, it requests offers from aggregators without keys, for an address without
-    an owner. It takes about `time_s` seconds and sends at most `max_requests` requests to nodes: `rpc_url`, those in
-    the settings, or public ones. `report` receives each item when it is ready.
+    The default folder is `swapcli-proof-NETWORK`. It keeps finished checks, so a second run makes only the remaining
+    ones; `fresh` starts over. The run quotes and simulates `orders` sample orders, and verifies the `recent` newest
+    swaps of each venue. Unless `aggregators` is False, it requests offers from aggregators without keys, for an address
+    that no one owns. It takes about `time_s` seconds and sends at most `max_requests` requests to nodes: `rpc_url`,
+    those in the settings, or public ones. `report` receives each item when it is ready.
 
     An interrupted run still writes the report, with `was_interrupted`. `check` of the report raises if there is a
     difference. Raises `InvalidInput` for a folder that cannot be written and a damaged journal, `UnknownNetwork`,
@@ -204,7 +204,7 @@ class _Run:
             yield from (item for item in self._unfinished.values() if item.stage is stage)
 
     def _hosts(self, sources: SourceChooser, asks_aggregators: bool) -> tuple[str, ...]:
-        """Return the hosts to contact. The user's own nodes are not named."""
+        """Return the hosts to contact, without the user's own nodes."""
         rules = sources.nodes.rules
         public = rules.public_nodes(self._network) if rules.named_nodes(self._network) is None else None
         nodes = [url.redacted for url in public.urls] if public else [OWN_NODE]

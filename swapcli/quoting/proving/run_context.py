@@ -49,7 +49,8 @@ class RunContext(NamedTuple):
         return _SPENT.get(self.budget.spent, "")
 
     def failed(self, item: ProofItem, error: SwapcliError) -> ProofItem:
-        """Return the item of a check that raised an error. If a limit was reached, the error proves no difference."""
+        """Return the item of a check that raised an error. If a limit was reached, the error does not count as a
+        difference."""
         if reason := self.why_spent():
             return item._replace(outcome=ProofOutcome.NOT_CHECKED, reason=reason)
         return item._replace(outcome=_outcome_of(error), reason=error.message)

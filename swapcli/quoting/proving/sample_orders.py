@@ -62,7 +62,7 @@ def main_tokens(market: MarketState) -> tuple[Token, ...]:
 
 
 def _orders(tokens: tuple[Token, ...]) -> Iterator[SampleOrder]:
-    """Yield every pair in every size, pairs of the first tokens first, with another size for each."""
+    """Yield every pair in every size. Pairs of the first tokens come first, each in a different size."""
     places = range(len(tokens))
     pairs = sorted(((a, b) for a in places for b in places if a != b), key=lambda pair: (sum(pair), pair))
     for turn in range(len(_SIZES_USD)):

@@ -1,8 +1,8 @@
-"""An HTTP client of one service: sends requests, retries those that may be retried, and bounds time and size.
+"""An HTTP client for one service: sends requests, retries them if allowed, and limits time and size.
 
-Requests use HTTP/1.1, follow no redirect, and take no proxy or credentials from the environment: the URL alone decides
-where an order and a key go. Certificates are verified with the authorities of httpx, or with those of `SSL_CERT_FILE`
-or `SSL_CERT_DIR`.
+Requests use HTTP/1.1, follow no redirect, and take no proxy or credentials from the environment: only the URL decides
+where an order and a key go. Certificates are verified with httpx's authorities, or with those of `SSL_CERT_FILE` or
+`SSL_CERT_DIR`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from swapcli.state.connect_failure import USER_AGENT
 DEFAULT_RETRIES = 2
 
 TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
-"""HTTP statuses that another attempt may not meet again."""
+"""HTTP statuses that may not recur on another attempt."""
 
 _KEEP_ALIVE_S = 4.0
 """Shorter than the idle timeout of common servers (5 s and more), so that the client closes a connection first."""
@@ -38,7 +38,7 @@ RevealKey = Callable[[], str]
 
 
 class ServiceRequest(NamedTuple):
-    """A request: the segments of its path, its query, and the value of its JSON body (None: no body)."""
+    """A request: its path segments, its query, and the value of its JSON body (None for no body)."""
 
     method: str
     path: Sequence[str]
@@ -47,14 +47,14 @@ class ServiceRequest(NamedTuple):
 
 
 class StateHeaders(NamedTuple):
-    """The headers in which some services describe the state that they quote on, unparsed; None if absent."""
+    """The headers in which some services describe the state they quote on, unparsed; None if absent."""
 
     state: str | None = None
     warnings: str | None = None
 
 
 class ServiceResponse(NamedTuple):
-    """A response of any status except redirects, its body decoded. `retry_after_s` is its `Retry-After`."""
+    """A response with any status except redirects, and its decoded body. `retry_after_s` is its `Retry-After`."""
 
     status: int
     body: bytes
@@ -66,8 +66,8 @@ class ServiceClient:
     """Sends requests to one service.
 
     `timeout_s` limits every exchange, from the name lookup to the last byte, and every wait between two attempts.
-    `retries` is how many times a failed GET is repeated; other methods are never repeated. `transport` replaces the
-    network in tests. Connections close when the client is garbage-collected.
+    `retries` is how often a failed GET is repeated; other methods are never repeated. `transport` replaces the network
+    in tests. Connections close when the client is garbage-collected.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ServiceClient:
             "Accept-Encoding": ACCEPTED_ENCODINGS,
         }
         self._transport = transport
-        # Reading the authorities takes some 20 ms, so plain HTTP gets a context that trusts none.
+        # Loading the authorities takes about 20 ms, so plain HTTP gets a context that trusts none.
         self._ssl_context = httpx.create_ssl_context() if url.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._keep_alive_http = self._open_http()
         self._close = weakref.finalize(self, self._keep_alive_http.close)
@@ -105,7 +105,7 @@ class ServiceClient:
         self._close()
 
     def send(self, request: ServiceRequest) -> ServiceResponse:
-        """Return the response of the last attempt. Raises `UpstreamError` if that got no complete response."""
+        """Return the response of the last attempt. Raises `UpstreamError` if there was no complete response."""
         attempts = 1 + (self._retries if request.method == "GET" else 0)
         for attempt in range(attempts):
             outcome = self._attempt(request)
@@ -129,8 +129,8 @@ class ServiceClient:
 
     def _attempt(self, request: ServiceRequest) -> ServiceResponse | FailedAttempt:
         if request.method != "GET":
-            # A server may be closing an idle connection at this moment, and then it is unknown whether it received a
-            # request. A request that must not be repeated gets a separate connection.
+            # A server may close an idle connection at any moment, which leaves unclear whether it received a request. A
+            # request that must not be repeated gets a separate connection.
             with self._open_http() as http:
                 return self._exchange(http, request)
         if self._keep_alive_http.is_closed:
@@ -153,7 +153,8 @@ class ServiceClient:
             transport=self._transport,
             verify=self._ssl_context,
             headers=self._headers,
-            # An address that drops packets takes half of the time, and leaves the other half for a second address.
+            # An address that drops packets takes half of the time-out, which leaves the other half for a second
+            # address.
             timeout=httpx.Timeout(self._timeout_s, connect=self._timeout_s / 2),
             limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
             follow_redirects=False,

@@ -1,4 +1,4 @@
-"""One HTTP request and its response, within a limit of their whole time and of the response's size."""
+"""One HTTP request and its response, within limits on total time and response size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from swapcli.quoting.remote.transport_errors import (
 
 
 class RawResponse(NamedTuple):
-    """A response of any status except redirects, its body decoded."""
+    """A response with any status except redirects, and its decoded body."""
 
     status: int
     headers: httpx.Headers
@@ -30,10 +30,10 @@ class RawResponse(NamedTuple):
 def exchange_within(
     timeout_s: float, http: httpx.Client, request: httpx.Request, url: ServiceUrl, left_s: float | None = None
 ) -> RawResponse | FailedAttempt:
-    """Send a request and read its response in a thread, and abandon both when the time is up.
+    """Send a request and read its response in a thread; abandon both when the time is up.
 
-    httpx limits each read and write, but neither their sum, which a server that sends a byte at a time draws out, nor
-    the name lookup. The client is closed when the time is up. `left_s` is what earlier requests have left of the time.
+    httpx limits each read and write, but neither the name lookup nor the total, which a server can draw out by sending
+    a byte at a time. The client is closed when the time is up. `left_s` is the time that earlier requests have left.
     """
     exchange = _Exchange(http, request, url, timeout_s)
     Thread(target=exchange.run, daemon=True).start()
@@ -48,7 +48,8 @@ def exchange_within(
 
 
 class _Exchange:
-    """A request and the reading of its response. `outcome` receives one item: the response or why there is none."""
+    """A request and the reading of its response. `outcome` receives one item: the response, or the reason why there is
+    none."""
 
     def __init__(self, http: httpx.Client, request: httpx.Request, url: ServiceUrl, timeout_s: float) -> None:
         self._http, self._request, self._url, self._timeout_s = http, request, url, timeout_s
@@ -62,7 +63,7 @@ class _Exchange:
             self.outcome.put(error)  # raised in the thread that waits, if one still does
 
     def _run(self) -> RawResponse | FailedAttempt:
-        """Return the response. Errors of httpx end here, because they hold the request and with it the key."""
+        """Return the response. httpx errors stop here, because they contain the request and with it the key."""
         try:
             response = self._http.send(self._request, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:

@@ -1,9 +1,9 @@
 """Compare the responses of a service with the requests, so that no one signs a swap that they did not order.
 
-Checked is what a signer risks: the tokens and their decimals, the amount, the recipient, the integrator and their
-shares, the pools, the router, the value, and that the guaranteed output is no less than the slippage allows. Not
-checked is what only a market can show: the output of a route, its gas, and the rates and extra data of its pools, which
-services round and encode in their own ways.
+It checks everything that a signer risks: the tokens and their decimals, the amount, the recipient, the integrator and
+their shares, the pools, the router, the value, and that the guaranteed output is not below what the slippage allows. It
+does not check what only a market can show: the output of a route, its gas, and the rates and extra data of its pools,
+which services round and encode in different ways.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class ResponseMismatch(Exception):
-    """How a response differs from the request. The message completes "answered with ...", `hint` is optional advice."""
+    """A difference between a response and its request. The message completes "answered with ..."; `hint` is optional
+    advice."""
 
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(problem)
@@ -36,7 +37,7 @@ class ResponseMismatch(Exception):
 
 
 class ExpectedRoute(NamedTuple):
-    """The request that a route must answer."""
+    """The request that a route must match."""
 
     order: Order
     api_version: ApiVersion
@@ -45,7 +46,7 @@ class ExpectedRoute(NamedTuple):
 
 
 class ExpectedPayload(NamedTuple):
-    """The terms that a transaction must meet. `with_route` if one response has both it and its route."""
+    """The terms that a transaction must meet; `with_route` if one response contains both it and its route."""
 
     slippage_ppm: int
     recipient: str
@@ -57,7 +58,8 @@ class ExpectedPayload(NamedTuple):
 def validated_result(result: RouteResult, expected: ExpectedRoute) -> RouteResult:
     """Return the result with the tokens of the order. Raises `ResponseMismatch`.
 
-    Some services write the wrapped token for the native one also in V1, so the order decides which of them is swapped.
+    Some services write the wrapped token for the native one even in V1, so the order decides which of the two is
+    swapped.
     """
     order = expected.order
     if result.api_version is not expected.api_version:
@@ -118,7 +120,7 @@ def _check_amount(result: RouteResult, order: Order) -> None:
 def _surplus_limit(result: RouteResult, order: Order) -> int:
     """Return by how much an exact-output route may exceed the requested output.
 
-    The smallest sufficient input overshoots by the output of its last unit and of the units that each swap rounds away;
+    The smallest sufficient input overshoots by the output of its last unit, plus the units that each swap rounds away;
     1% more allows for services that search less closely. Without a limit a service could make the user sell any amount.
     """
     rounded = 1 + sum(len(hop) for segment in result.segments for hop in segment.hops)
@@ -161,7 +163,7 @@ def _check_path(result: RouteResult, expected: ExpectedRoute) -> None:
 
 
 def _consistent_call(parsed: ParsedTransaction, result: RouteResult, dialect: InterfaceDialect) -> RouterCall:
-    """Return the call of a response, which may hold it as calldata, as JSON or as both, then equal."""
+    """Return the call in a response, which may contain it as calldata, as JSON or as both; both must be equal."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
     encoded = None
     if parsed.calldata is not None or parsed.felts:
@@ -227,7 +229,7 @@ def _check_pools(call: RouterCall, result: RouteResult, network: Network) -> Non
 
 
 def _trusted_router(reported: str | None, network: Network) -> str:
-    """Return the router of the settings or the catalogue; the reported one only if neither names one."""
+    """Return the router from the settings or the catalogue; the reported one only if neither names one."""
     setting = f"networks.{network.name}.router"
     if network.router is None:
         if reported is None:

@@ -1,4 +1,4 @@
-"""How long to wait before a retry. Clock, sleep and randomness are fields, so that tests can replace them."""
+"""How long to wait before a retry. The clocks, the sleep and the randomness are fields, so tests can replace them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_WAIT_S = 8.0  # however many attempts fail
 
 
 class RetryPolicy(NamedTuple):
-    """Clocks, sleep and randomness of retries.
+    """The clocks, sleep and randomness of retries.
 
     `now_s` returns Unix time, `monotonic_s` a monotonic time, and `random` a number from 0 to 1.
     """

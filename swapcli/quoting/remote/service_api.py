@@ -1,4 +1,4 @@
-"""The endpoints of a service for one network: requests are rendered, responses parsed, errors translated."""
+"""The endpoints of a service for one network: render requests, parse responses, translate errors."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ NOT_FOUND = 404
 
 
 class EndpointSpec(NamedTuple):
-    """An endpoint that returns a route together with its transaction; `order_in_body` if the order is POSTed."""
+    """An endpoint that returns a route together with its transaction; `order_in_body` is true if the order is
+    POSTed."""
 
     path: tuple[str, ...]
     parameters: OrderParameters
@@ -77,7 +78,7 @@ _NETWORK_CALLDATA = {
 
 
 class ServiceIndex:
-    """The endpoints of a service that belong to no network."""
+    """The endpoints of a service that do not belong to a network."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
@@ -100,16 +101,16 @@ class ServiceIndex:
 class NetworkApi:
     """The endpoints of a service for one network.
 
-    Every method raises `UpstreamError` if no valid response arrives, and otherwise the error that the response reports
-    (for example `NoRoute`).
+    Every method raises `UpstreamError` if no valid response arrives, or the error that the response reports (for
+    example `NoRoute`).
     """
 
     def __init__(self, client: ServiceClient, network: Network) -> None:
         self._client, self._network = client, network
         self.state_headers = StateHeaders()
-        """Those of the latest route, transaction or health check."""
+        """The headers of the latest route, transaction or health check."""
         self.proof: Mapping[str, Any] | None = None
-        """The proof beside the latest route, if the service sent one."""
+        """The proof that came with the latest route, if any."""
 
     @property
     def url(self) -> ServiceUrl:
@@ -123,7 +124,7 @@ class NetworkApi:
         return self._send(self._build_request("GET", *_versioned(api_version), "route", query=query), parse_result)
 
     def route_and_payload(self, order: OrderRequest, api_version: ApiVersion) -> RouteAndTransaction:
-        """Return the best route for an order with its transaction. Raises `InvalidSlippage`."""
+        """Return the best route for an order, with its transaction. Raises `InvalidSlippage`."""
         endpoint = self._payload_endpoint(api_version)
         assert endpoint.parameters.slippage is not None
         endpoint.parameters.slippage.check(order.slippage_ppm)
@@ -162,14 +163,14 @@ class NetworkApi:
             if response.status < 300:
                 raise self._unreadable_response(error) from None
             return HealthResponse(response.status, self._error_from(response).message)
-        # An error status counts even if the document says that the service is healthy.
+        # An error status counts even if the document claims that the service is healthy.
         is_contradicted = response.status >= 300 and health.status == HEALTHY
         status = response.status if is_contradicted else health.status
         return HealthResponse(status, plain(health.message), health.timestamp_ms)
 
     @contextmanager
     def mismatch_as_upstream_error(self) -> Iterator[None]:
-        """Turn a `ResponseMismatch`, and invalid input in a response, into `InvalidUpstreamResponse`."""
+        """Turn a `ResponseMismatch`, or invalid input in a response, into `InvalidUpstreamResponse`."""
         try:
             yield
         except ResponseMismatch as error:
@@ -242,7 +243,7 @@ class NetworkApi:
 
 
 def _find_proof(document: object) -> Mapping[str, Any] | None:
-    """Return the proof in a response, which is beside the fields of the route or of its transaction."""
+    """Return the proof in a response, which is next to the fields of the route or of its transaction."""
     found = document.get("proof", document.get("route")) if isinstance(document, dict) else None
     if isinstance(found, dict) and "format" not in found:
         found = found.get("proof")

@@ -12,7 +12,7 @@ _SCHEMES = ("http", "https")
 
 
 class ServiceUrl(NamedTuple):
-    """`base_url` has no slash at its end; `netloc` is the host and, if given, the port."""
+    """A service's URL: `base_url` has no trailing slash; `netloc` is the host and, if given, the port."""
 
     base_url: str
     netloc: str

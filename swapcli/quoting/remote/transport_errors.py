@@ -1,4 +1,4 @@
-"""Translate errors of httpx into `UpstreamError`s: one sentence each that names the service and holds no secret."""
+"""Translate httpx errors into `UpstreamError`s: one sentence each, which names the service and contains no secret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MORE_TIME = "allow it more time"
 
 
 class FailedAttempt(NamedTuple):
-    """Why an attempt failed, and whether another attempt may succeed."""
+    """The reason why an attempt failed, and whether another attempt may succeed."""
 
     error: UpstreamError
     is_transient: bool
@@ -22,9 +22,9 @@ class FailedAttempt(NamedTuple):
 def classify_error(
     error: Exception, service: ServiceUrl, timeout_s: float, *, has_answered: bool = False, is_chunked: bool = False
 ) -> FailedAttempt:
-    """Translate an error of httpx, or the `UnicodeError` of a host name that cannot be encoded.
+    """Translate an httpx error, or the `UnicodeError` of a host name that cannot be encoded.
 
-    `has_answered` says that the head of a response arrived, `is_chunked` that its body is sent in chunks.
+    `has_answered` is true if the head of a response arrived, `is_chunked` if its body is sent in chunks.
     """
     import h11
     import httpx
@@ -40,7 +40,7 @@ def classify_error(
     if isinstance(error, httpx.ConnectError | UnicodeError):
         return _classify_connect_error(error, service)
     if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol | httpx.InvalidURL):
-        # Their messages repeat what was to be sent, including the key.
+        # These messages repeat the data to send, including the key.
         return FailedAttempt(
             Unreachable(f"the request to {service.netloc} cannot be written in HTTP", details=details), False
         )
@@ -69,7 +69,8 @@ def timed_out(service: ServiceUrl, timeout_s: float, *, has_answered: bool) -> F
 
 
 def redirect_error(service: ServiceUrl, status: int, location: str) -> UpstreamRejected:
-    """Return the error for a redirect. None is followed: the key and the order are for the requested service only."""
+    """Return the error for a redirect. Redirects are not followed: the key and the order are for the requested service
+    only."""
     problem, hint, target = explain_redirect(service.netloc, location)
     return UpstreamRejected(
         problem, hint=hint, details={"service": service.base_url, "status": status, "location": target}

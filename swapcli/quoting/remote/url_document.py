@@ -49,7 +49,7 @@ def download(url: str, *, timeout_s: float, max_bytes: int) -> bytes:
 
 
 def _before(deadline_s: float, chunks: Iterator[bytes], host: str) -> Iterator[bytes]:
-    """Yield chunks until the deadline. Raises `UpstreamTimeout` then."""
+    """Yield chunks until the deadline, then raise `UpstreamTimeout`."""
     for chunk in chunks:
         if time.monotonic() > deadline_s:
             raise UpstreamTimeout(f"{host} did not finish its response in time", hint="allow it more time")

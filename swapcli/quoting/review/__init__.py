@@ -1,4 +1,4 @@
-"""Compare payloads with a market: given ones with a fresh quote, built ones with a node."""
+"""Compare payloads with a market: given payloads with a fresh quote, built ones on a node."""
 
 PUBLIC = (
     "account_checker", "decode", "decoded_payload", "document_review", "payload_review", "presign_checker",

@@ -1,4 +1,4 @@
-"""Complete the transaction of an Starknet account by a node: its nonce, and the bounds of its resources."""
+"""Complete a Starknet account's transaction on a node: its nonce and resource bounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AccountChecker(NamedTuple):
-    """The sender, and the node that knows it. Its methods are those of `PayloadChecker`."""
+    """The sender, and the node that has the sender's account. The methods are those of `PayloadChecker`."""
 
     requested: CheckOptions
     node: EstimatesFees
@@ -66,9 +66,9 @@ class AccountChecker(NamedTuple):
 def new_account_checker(
     nodes: NodeOpener, network: Network, requested: CheckOptions, simulate_name: str
 ) -> AccountChecker:
-    """Return the checker of an account's transaction on the node that quotes read.
+    """Return the checker of an account's transaction, on the node that quotes read.
 
-    Raises `InvalidOption` for a simulation, under the name of its option, and without a node.
+    Raises `InvalidOption` for a simulation, naming its option, and without a node.
     """
     if requested.simulate:
         raise InvalidOption(

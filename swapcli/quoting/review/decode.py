@@ -1,4 +1,4 @@
-"""Decode payloads: find the market that each one belongs to, and compare it with a fresh quote there."""
+"""Decode payloads: find the market to which each belongs, and compare it with a fresh quote there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class PayloadFacts(NamedTuple):
-    """What the user knows of a payload, which goes before what the payload says. `value` is in wei."""
+    """Facts about a payload from the user, which override the payload's own. `value` is in wei."""
 
     network: str | None = None
     to: str | None = None
@@ -49,8 +49,8 @@ def _begin(network: str) -> None:
 class PayloadDecoder(NamedTuple):
     """Decodes payloads on the market of their network, opened by `sources`.
 
-    `labels` are the names of the facts in errors, where they
-    differ from those of the fields. `starts_quote` is called with the network's name before its market is opened.
+    `labels` are the names of the facts in errors, if they differ from the field names. `starts_quote` is called with
+    the network's name before its market is opened.
     """
 
     sources: SourceChooser
@@ -58,7 +58,7 @@ class PayloadDecoder(NamedTuple):
     starts_quote: Callable[[str], object] = _begin
 
     def decode(self, text: str, facts: PayloadFacts) -> DecodedPayload:
-        """Decode a payload. If a defect keeps it from being read, that is its danger.
+        """Decode a payload. If a defect prevents that, the defect is its danger.
 
         Raises `InvalidInput`, `InvalidOption`, `UpstreamError`.
         """
@@ -100,10 +100,10 @@ class PayloadDecoder(NamedTuple):
         return self.labels.get(name, name)
 
     def _choose_network(self, given: PayloadInput, named: str | None) -> str | None:
-        """Return the network that is named, else of the transaction, the settings, or the one that fits; None if
+        """Return the named network, otherwise that of the transaction, of the settings, or one that fits; None if
         unknown.
 
-        A market file has one network, which is meant.
+        A market file has one network, which is then used.
         """
         settings, markets = self.sources.setup.settings, self.sources.markets
         if settings.market is not None and named is None:
@@ -120,7 +120,7 @@ class PayloadDecoder(NamedTuple):
     def _named_by_chain(self, given: PayloadInput) -> str | None:
         """Return the network with the first chain id of the document; None if no network has it.
 
-        A message for another chain may stand beside a transaction that names none: then the network that fits counts.
+        A message for another chain may come with a transaction that names none: then the network that fits is used.
         """
         for chain_id in given.chain_ids[:1]:
             with suppress(UnknownNetwork):
@@ -129,19 +129,19 @@ class PayloadDecoder(NamedTuple):
         return None
 
     def _guess(self, given: PayloadInput, *preferred: str) -> str | None:
-        """Return the network that fits; among equals a preferred one, else one that is meant by default."""
+        """Return the network that fits; if several fit equally, a preferred one, otherwise a default one."""
         settings = self.sources.setup.settings
         meant = preferred or network_names_from(settings)
         others = [each for each in network_names_from(settings, everything=True) if each not in meant]
         return guess_network(given, meant, others, self._market_for_guess) or next(iter(preferred), None)
 
     def _market_for_guess(self, name: str) -> MarketState:
-        """Return what is known of a network without reading a node or a store."""
+        """Return the known parts of a network, without reading a node or a store."""
         markets = self.sources.markets
         return markets.market(name) if name in embedded_names() else markets.without_pools(name)
 
     def _open(self, sources: SourceChooser, name: str) -> QuoteSource:
-        """Return the source of a network; without pools if none comes with the program and nothing else has any."""
+        """Return the source of a network; without pools if none come with the program or from elsewhere."""
         self.starts_quote(name)
         try:
             return sources.open(name)
@@ -151,8 +151,8 @@ class PayloadDecoder(NamedTuple):
         return sources.pools.open_without_pools(name)
 
     def _open_for_dialect(self, network: Network, call: DecodedCall) -> QuoteSource | None:
-        """Return the source that trades as the router of the call does; None if the network's own router does, or if
-        that router is not known there. No quote may choose another router than the payload's."""
+        """Return the source that trades like the router of the call; None if the network's own router does, or if that
+        router is not known there. Quotes must not choose a router other than the payload's."""
         used, own = call.dialect, network.router_dialect
         if used is None or self.sources.service_url is not None:
             return None
@@ -197,18 +197,18 @@ def decode(
     settings: Mapping[str, object] | None = None,
     warn: Callable[[str], object] | None = None,
 ) -> DecodedPayload:
-    """Return the effect of a payload, compared with a fresh quote of the same order: read it before you sign.
+    """Return the effect of a payload, compared with a fresh quote of the same order. Read it before you sign.
 
     `payload` is calldata, felts, a message to sign or a document of them, as `swapcli decode` takes it. `network` is
-    guessed by default. `to`, `value` in wei and `sender` complete the transaction or replace its fields; `destination`
-    is who shall receive the output, by default the sender. `slippage` in percent is how far the minimum may be below
-    the quote. `settings`, `warn` and `offline` are as in `Market.open`. Example:
+    detected by default. `to`, `value` in wei and `sender` complete the transaction or replace its fields; `destination`
+    is the intended recipient, by default the sender. `slippage` in percent is how far the minimum may be below the
+    quote. `settings`, `warn` and `offline` are as in `Market.open`. Example:
 
         decoded = swapcli.decode(calldata, network="base", sender=account)
         if decoded.dangers:
             raise SystemExit(decoded.verdict.message)
 
-    Raises `InvalidInput` for what is not a payload, `InvalidAddress`, `InvalidOption`, `UnknownNetwork`, `ConfigError`,
+    Raises `InvalidInput` for an unreadable payload, `InvalidAddress`, `InvalidOption`, `UnknownNetwork`, `ConfigError`,
     `MarketError` and `UpstreamError`.
     """
     from swapcli.quoting.openers.program_setup import program_setup

@@ -53,7 +53,7 @@ class DecodedPayload(NamedTuple):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The differences from a payload of a fresh quote, most dangerous first."""
+        """The differences from the payload of a fresh quote, most dangerous first."""
         return self.review.warnings
 
     @property

@@ -1,6 +1,6 @@
-"""Review a document that carries more than one call: what is signed must be what its swap needs, and nothing else.
+"""Review a document with more than one call: the signed calls must be exactly those that the swap needs.
 
-`review_payload` judges the swap; here its transactions, chain, fees and route are compared with it.
+`review_payload` checks the swap; this module compares its transactions, chain, fees and route with it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def review_document(
     limits: SlippageLimits,
     usual_price_wei: int | None = None,
 ) -> PayloadReview:
-    """Return the review of a payload with what came with it: transactions, chain, fees and route.
+    """Return the review of a payload and of what came with it: transactions, chain, fees and route.
 
-    `usual_price_wei` is what a node reports of a unit of gas, None without one. Raises `InvalidInput` for what cannot
-    be read.
+    `usual_price_wei` is the gas price that a node reports, None without a node. Raises `InvalidInput` for an unreadable
+    document.
     """
     given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None
@@ -74,14 +74,14 @@ def review_document(
 
 
 def _promise_warnings(review: PayloadReview, given: PayloadInput, limits: SlippageLimits) -> Iterator[Finding]:
-    """Compare the minimum with the output that the document promises, unless the call itself has it."""
+    """Compare the minimum with the output promised by the document, unless the call itself contains it."""
     order, promised = review.call.order, promised_output(given.document)
     if order is not None and order.amount_out is None and promised is not None:
         yield from promise_warnings(review, order, promised, limits)
 
 
 def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:
-    """Return what was given with canonical addresses. Raises `InvalidInput` with the place of a wrong one."""
+    """Return the input with canonical addresses. Raises `InvalidInput` with the place of a wrong one."""
     return given._replace(
         payload=_canonical(given.payload, network, "the transaction"),
         written=None if given.written is None else _canonical(given.written, network, "the transaction"),
@@ -116,7 +116,7 @@ def _of_each(
     review_other: Callable[[DecodedCall, Signing], PayloadReview],
     name: str = "",
 ) -> Iterator[Finding]:
-    """Review transactions or messages that belong to no swap, each by itself; by default they are numbered."""
+    """Review transactions or messages that do not belong to a swap, each separately; by default they are numbered."""
     for number, (given, call) in enumerate(reviewed, start=1):
         if number - 1 == position:
             continue

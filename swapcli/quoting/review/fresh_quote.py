@@ -1,4 +1,4 @@
-"""A fresh quote of a payload's order, and the pools of the payload in the state of that quote."""
+"""A fresh quote for a payload's order, and the payload's pools in the state of that quote."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_POOLS: Final[Mapping[str, Pool]] = MappingProxyType({})
 class FreshQuote(NamedTuple):
     """The output of an order on `state` before any fee, or the `problem` if there is no quote.
 
-    `pools` are in the same state, by key: those that were searched, and those of the payload that could be read.
+    `pools` are in the same state, by key: the searched ones, and those of the payload that could be read.
     """
 
     amount_out: int | None
@@ -40,7 +40,7 @@ class FreshQuote(NamedTuple):
 def quote_order(
     order: DecodedOrder, keys: Collection[str], source: QuoteSource, price_request: PriceRequest
 ) -> FreshQuote:
-    """Return a fresh quote of an order with the pools `keys`. Raises `UpstreamError`."""
+    """Return a fresh quote for an order with the pools `keys`. Raises `UpstreamError`."""
     if order.amount_in == 0:
         problem = InvalidInput("the call does not contain the amount it sells; add the transaction's value")
         return FreshQuote(None, problem=problem)

@@ -1,6 +1,6 @@
 """Simulate a decoded payload on a node, and compare its output with its minimum and with a fresh quote.
 
-Missing balances and allowances of the sender are granted, so that only the payload itself is judged.
+The simulation grants missing balances and allowances, so that only the payload itself is tested.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DIFFERENCE_PPM: Final = 1_000
 
 
 def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:
-    """Return the review of a payload with the warnings of its simulation on the node's newest block.
+    """Return the review of a payload with warnings from its simulation at the node's newest block.
 
     Nothing is simulated if the payload is not a swap, or if the node cannot simulate it.
     """

@@ -1,7 +1,6 @@
-"""Review a payload beside what a market knows, and beside a fresh quote of the same order.
+"""Review a payload against a market's data, and against a fresh quote of the same order.
 
-Each thing that is not as a payload of a fresh quote has it gives a warning: the modules of `payload.review` ask for
-them, one question each.
+Every difference from the payload of a fresh quote gives a warning: each module of `payload.review` checks one aspect.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def review_payload(
     *,
     price_request: PriceRequest = PriceRequest.OFFLINE,
 ) -> PayloadReview:
-    """Compare a call with what `source` knows and quotes. Without a source only the call itself is judged.
+    """Compare a call with the data and quotes of `source`. Without a source, only the call itself is checked.
 
     Unreal prices are compared only if `price_request` allows a payload on them. Raises `UpstreamError`.
     """
@@ -95,7 +94,7 @@ def _pool_keys(review: PayloadReview) -> list[str]:
 def _comparison_warnings(
     review: PayloadReview, order: DecodedOrder, fresh: FreshQuote, source: QuoteSource | None
 ) -> Iterator[Finding]:
-    """Compare the output of the swaps with a fresh quote, and yield why that may be meaningless."""
+    """Compare the swaps' output with a fresh quote, and yield why the comparison may be meaningless."""
     assert fresh.amount_out is not None
     if review.wrapped(order.token_in) == review.wrapped(order.token_out):  # which has no price
         return
@@ -124,7 +123,7 @@ def _unreal_reason(state: StateSource) -> str | None:
 
 
 def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing) -> PayloadReview:
-    """Return a call with those of its tokens and pools that a source knows, and no warnings yet."""
+    """Return a call with those of its tokens and pools that a source knows, without warnings so far."""
     tokens: dict[str, Token] = {}
     review = PayloadReview(call, source.network if source else None, signing, tokens, (), None, None, ())
 
@@ -141,7 +140,7 @@ def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing)
 def _find_swaps(
     review: PayloadReview, source: QuoteSource | None, tokens: Mapping[str, Token], find_token: Callable[[str], None]
 ) -> Iterator[ReviewedSwap]:
-    """Yield the swaps of a call with their pools and shares. The pool shows what it pays where the call does not."""
+    """Yield the swaps of a call with their pools and shares. If the call lacks the output token, the pool shows it."""
     left: dict[str, int] = {}
     for swap in review.call.swaps:
         pool = None if source is None else _find_pool(review, swap, source)
@@ -171,7 +170,7 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
 
 
 def _complete(review: PayloadReview, reviewed: ReviewedSwap, searched: Mapping[str, Pool]) -> ReviewedSwap:
-    """Return a swap with its pool if only the fresh quote has it: a source may add pools to each search."""
+    """Return a swap, with its pool if only the fresh quote has it: a source may add pools to each search."""
     if reviewed.pool is not None or reviewed.token_out is None or review.network is None:
         return reviewed
     hint, network, dialect = reviewed.swap.pool, review.network, review.call.dialect
@@ -181,13 +180,13 @@ def _complete(review: PayloadReview, reviewed: ReviewedSwap, searched: Mapping[s
 
 
 def _after_fee(call: DecodedCall, signing: Signing, amount_out: int) -> int:
-    """Return an output after the fee of the integrator that is meant: what strangers take is not part of a quote."""
+    """Return an output after the fee of the intended integrator: fees to strangers are not part of a quote."""
     fee = call.fee if find_integrator_payment(call, signing.integrator) else None
     return fee.left_of(amount_out) if fee else amount_out
 
 
 def _find_contract(address: str, source: QuoteSource | None) -> str | None:
-    """Return what loses what it receives at an address, in words; None if nothing is known to."""
+    """Return the contract at an address that loses what it receives, in words; None if none is known."""
     if source is None or address == SENDER:
         return None
     return known_contract(source, address) or describe_contract(address, source.network)

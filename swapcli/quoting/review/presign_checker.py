@@ -52,9 +52,9 @@ AnyChecker: TypeAlias = "PayloadChecker | AccountChecker"
 
 
 class PayloadChecker(NamedTuple):
-    """The requested checks, and the node for them. `second_node` may deny what the first one reports.
+    """The requested checks, and the node for them. `second_node` may contradict the first one.
 
-    `separate_nodes` opens public nodes, two of which must come to the same result; None in its place for other nodes.
+    `separate_nodes` opens public nodes, two of which must come to the same result; it is None for other nodes.
     """
 
     requested: CheckOptions
@@ -68,7 +68,8 @@ class PayloadChecker(NamedTuple):
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
     ) -> PayloadCheck:
-        """Check the transaction of a quote; `variants` builds it for other variants. Raises as `check_payload`."""
+        """Check the transaction of a quote; `variants` builds it for other router variants. Raises as
+        `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
         if isinstance(answer, RemoteQuote):
@@ -91,7 +92,7 @@ class PayloadChecker(NamedTuple):
         return self._check(payload, fresh_source.state_source, tokens, None, variants=variants, wei_usd=wei_usd)
 
     def _price_wei(self, source: QuoteSource) -> float | None:
-        """Return the dollars of a wei on the state of a source; None if unknown, or if no fees are read."""
+        """Return the price of one wei in USD on a source's state; None if unknown, or if no fees are read."""
         from swapcli.quoting.token_prices import price_tokens
 
         if self.requested.sender is None:
@@ -144,7 +145,7 @@ class PayloadChecker(NamedTuple):
             return checked._replace(signing=self._plan_signing(nodes, payload, checked, wei_usd))
 
     def _remember_agreement(self, variants: RoutePayloads, checked: PayloadCheck, origin: StateSource) -> None:
-        """Remember the protocols of a route that paid its quote to the unit, if the simulation has shown it."""
+        """Record the protocols of a route that paid exactly its quote, if the simulation has shown it."""
         if not checked.proven or self.agreements is None or origin.block is None or origin.timestamp is None:
             return
         from swapcli.state.agreements_file import Agreement
@@ -159,7 +160,7 @@ class PayloadChecker(NamedTuple):
     ) -> SigningPlan | None:
         """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`.
 
-        If the figures of the first node are unusual, those of the second one count.
+        If the first node's figures are unusual, the second node's figures are used.
         """
         if self.requested.sender is None:
             return None
@@ -217,9 +218,9 @@ class PayloadChecker(NamedTuple):
         )
 
     def _read_second(self, sender: str, others: Sequence[SingleRpcNode]) -> NodeFigures:
-        """Return what the second node reports: nothing if there is none, or if it does not respond.
+        """Return the second node's figures; empty if there is no such node, or if it does not respond.
 
-        Public nodes may honestly have different pending transactions, so of those only the fees count.
+        Public nodes may legitimately have different pending transactions, so only their fees are compared.
         """
         from swapcli.core.model.signing_figures import NodeFigures
         from swapcli.payload.signing.signing_values import read_node_figures
@@ -236,9 +237,10 @@ class PayloadChecker(NamedTuple):
 def _check_twice(
     separate: Iterator[WitnessNode], check: Callable[[SingleRpcNode], PayloadCheck]
 ) -> tuple[Sequence[SingleRpcNode], PayloadCheck]:
-    """Return the result that two public nodes share, and these nodes. Raises as `check_payload`, and `NodesDisagree`.
+    """Return the result on which two public nodes agree, and these nodes. Raises as `check_payload`, and
+    `NodesDisagree`.
 
-    An error that two nodes share is raised.
+    If two nodes report the same error, it is raised.
     """
     from swapcli.quoting.review.second_opinions import find_opinions, nodes_disagree
 
@@ -263,7 +265,7 @@ def _check_twice(
 def _shared_outcome(
     one: PayloadCheck | SwapcliError, other: PayloadCheck | SwapcliError
 ) -> PayloadCheck | SwapcliError | None:
-    """Return one of two outcomes of the checks that are alike, else None."""
+    """Return one of two outcomes of the checks if they match, otherwise None."""
     if isinstance(one, SwapcliError) or isinstance(other, SwapcliError):
         return one if type(one) is type(other) else None
     simulated, again = one.simulation, other.simulation
@@ -277,7 +279,7 @@ def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
 
 
 def has_own_router(settings: Settings, network: Network) -> bool:
-    """Return whether the settings name the router of a network."""
+    """Return whether the settings name a network's router."""
     own = settings.networks.get(network.name)
     return own is not None and own.router is not None and own.router == network.router
 
@@ -289,10 +291,10 @@ def mark_revocations(
     network: Network,
     checked: PayloadCheck | None = None,
 ) -> UnsignedTransaction:
-    """Return the payload with the approval marked whose token refuses to change an allowance that is not zero.
+    """Return the payload with the approval marked if its token rejects changes of an allowance that is not zero.
 
-    A node is queried where a quote on its state is sent without knowing the sender's allowance; otherwise, and if the
-    node fails, the network's definition has the last word. Raises `ConfigError`.
+    A node is queried if a quote on its state is sent without knowing the sender's allowance. Otherwise, and if the node
+    fails, the network's definition decides. Raises `ConfigError`.
     """
     is_known = checked is not None and checked.holdings is not None
     asked = [each for each in payload.approvals if each.expiration_s is None and not each.is_revoked_first]
@@ -315,7 +317,7 @@ def mark_revocations(
 def new_checker(
     nodes: NodeOpener, routers: RouterMemory, network: Network, node: RpcNode, requested: CheckOptions
 ) -> PayloadChecker:
-    """Return the checker of transactions on a node, which remembers variants of routers beside the stores."""
+    """Return the checker of transactions on a node; it remembers router variants next to the stores."""
     from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None
@@ -326,7 +328,7 @@ def new_checker(
 
 
 def _wei_usd(answer: RemoteQuote) -> float | None:
-    """Return the dollars of a wei by which a service values the gas of its quote; None if it does not."""
+    """Return the price of one wei in USD that a service uses for its quote's gas; None if it reports none."""
     result = answer.result
     return result.gas_usd / result.gas_cost_wei if result.gas_usd and result.gas_cost_wei else None
 
@@ -339,9 +341,9 @@ def route_payloads(
     terms: SwapTerms,
     built: UnsignedTransaction,
 ) -> RoutePayloads | None:
-    """Return the payloads of a route for each variant; None for another dialect, or if the pools are unknown.
+    """Return a route's payload for each router variant; None for another dialect, or if the pools are unknown.
 
-    `findings` are remembered of the router of a network. The payload of the assumed variant is already `built`.
+    `findings` are the remembered facts about a network's router. `built` is the payload of the assumed variant.
     """
     if pools is None or not has_variants(network):
         return None
@@ -355,7 +357,7 @@ def route_payloads(
 def in_variant(
     answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
 ) -> tuple[QuoteResult, UnsignedTransaction]:
-    """Return the quote and its payload in the variant that the checks have found, with the amounts of its replay."""
+    """Return the quote and its payload in the variant that the checks have found, with the replayed amounts."""
     read = checked.read_payload if checked else None
     if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
         return answer, payload
@@ -389,10 +391,9 @@ def check_swap(
 
 
 class BuiltSwap(NamedTuple):
-    """A payload with its route on `pools` (by key), None if they are unknown, the tokens that it trades, and the
-    source of its quote.
+    """A payload with its route on `pools` (by key, None if unknown), the tokens it trades, and the source of its quote.
 
-    `network` has the variant of the router that the payload is built for.
+    `network` has the router variant for which the payload was built.
     """
 
     payload: UnsignedTransaction
@@ -405,7 +406,7 @@ class BuiltSwap(NamedTuple):
 
 
 def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verdict | None:
-    """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
+    """Return the verdict on a payload; None if the settings name no node for it. Raises `InvalidOption`."""
     if not nodes.checks_swaps(built.network):
         return None
     from swapcli.payload.checks.simulated_variants import TradedTokens

@@ -43,7 +43,7 @@ def find_opinions(
     """Run `check` on two nodes, and on the next ones if those differ or fail.
 
     `combine` returns the one of two results that both agree on; None if they differ. Nodes on which `check` raises an
-    error do not count. If it does so on all of them, the first error is raised. The caller closes the nodes.
+    error do not count. If it fails on all nodes, the first error is raised. The caller closes the nodes.
     """
     found: list[Opinion[T]] = []
     failures: list[SwapcliError] = []

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: Mapping[str, Pool]) -> Verdict | None:
-    """Return the verdict on a swap by `sender`, None if the settings name no node for it.
+    """Return the verdict on a swap by `sender`; None if the settings name no node for it.
 
-    `known_pools` (by key) trade its two tokens; those outside its route may give prices to compare with.
+    `known_pools` (by key) trade its two tokens; those outside the route may provide prices for comparison.
 
-    Raises `InvalidOption` if a check is asked for and impossible.
+    Raises `InvalidOption` if a check is requested but impossible.
     """
     if not nodes.checks_swaps(swap.network):
         return None
@@ -49,8 +49,8 @@ def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: 
 
 
 def _judge_on_several(nodes: Iterator[WitnessNode], swap: JudgedSwap, sender: str | None, guard: PriceGuard) -> Verdict:
-    """Return the verdict of two public nodes, otherwise the worse one. Raises `NodesDisagree` if only one blocks the
-    swap, and `UpstreamError`."""
+    """Return the verdict on which two public nodes agree, otherwise the worse one. Raises `NodesDisagree` if only one
+    blocks the swap, and `UpstreamError`."""
     from swapcli.quoting.review.second_opinions import find_opinions, nodes_disagree
 
     def check(node: SingleRpcNode) -> Verdict:
@@ -63,7 +63,7 @@ def _judge_on_several(nodes: Iterator[WitnessNode], swap: JudgedSwap, sender: st
     if opinions.agreed is not None:
         return opinions.agreed.result
     worst = max((each.result for each in opinions.all), key=lambda each: each.level.severity)
-    # A node that simulates less notices less: it does not contradict one that blocks the swap.
+    # A node that simulates less also detects less: it does not contradict one that blocks the swap.
     complete = [each.result for each in opinions.all if not _is_incomplete(each.result)]
     if worst.level is Level.BLOCK and (worst not in complete or len(complete) > 1):
         raise nodes_disagree("the simulated swap", opinions, _describe)
@@ -71,7 +71,7 @@ def _judge_on_several(nodes: Iterator[WitnessNode], swap: JudgedSwap, sender: st
 
 
 def _shared_verdict(one: Verdict, other: Verdict) -> Verdict | None:
-    """Return the more complete one of two verdicts with the same findings; None if these differ."""
+    """Return the more complete of two verdicts with the same findings; None if the findings differ."""
     if _codes(one) != _codes(other):
         return None
     if one.facts.block == other.facts.block and one.facts.received != other.facts.received:
@@ -92,7 +92,7 @@ def _describe(verdict: Verdict) -> str:
 
 
 def catalogue_tokens(network: Network) -> Set[str] | None:
-    """Return the addresses of the tokens of a network's embedded market, None without one."""
+    """Return the token addresses in a network's embedded market; None without one."""
     from swapcli.core.networks.catalogue import find_network
     from swapcli.quoting.open_market import open_market
 

@@ -1,9 +1,9 @@
-"""Settle the amounts of a found route with the protocols of its pools.
+"""Confirm the amounts of a found route with the protocols of its pools.
 
-Sampled pools have their very amounts quoted (`requote_sampled_pools`). Pools that are computed, and whose protocol also
-quotes, are checked: the contract must quote what was computed, to the unit, for what the route sells to a pool first.
-Where it does not, the program's maths is not that contract's, so that no pool of the protocol is used any more. A
-contract that rejects the sale says less: then only its pool is omitted, and only for this order.
+For sampled pools, the protocols quote the route's exact amounts (`requote_sampled_pools`). Computed pools whose
+protocol also quotes are checked: for the route's first sale in a pool, the contract must quote the computed output, to
+the unit. If it does not, the program's maths differs from the contract's, and no pool of the protocol is used any more.
+If a contract only rejects the sale, just that pool is omitted, and just for this order.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from swapcli.core.routing.router import SearchResult
 
 ReadChecks = Callable[[Mapping[str, Sale]], Mapping[str, int]]
-"""Returns what protocols quote for a sale in each of these pools, 0 if they reject; nothing where they cannot be asked.
+"""Returns the protocols' quotes for a sale in each of these pools, 0 for a rejected sale; empty if protocols cannot be
+queried.
 """
 
 
 class SettledAmounts(NamedTuple):
-    """An outcome with the market that it is on, and why protocols were omitted for it."""
+    """An outcome with its market, and why protocols were omitted for it."""
 
     searched: SearchableMarket
     outcome: SearchResult
@@ -45,9 +46,9 @@ def settle_amounts(
     quote_sales: QuoteSales,
     read_checks: ReadChecks,
 ) -> SettledAmounts:
-    """Return the best outcome whose amounts the protocols have quoted or confirmed, as far as they can be asked.
+    """Return the best outcome whose amounts the protocols have quoted or confirmed, as far as they can be queried.
 
-    Takes no request without such pools in the route. Raises `NoRoute` if a contradiction leaves no other route, and
+    Sends no request if the route has no such pools. Raises `NoRoute` if a contradiction leaves no other route, and
     `UpstreamError`.
     """
     sampled = SampledAmounts(request, quote_sales)

@@ -1,9 +1,8 @@
 """A source of quotes for a network without a store: the pools of an order's tokens are found when they are needed.
 
-The factories are asked for the pairs of the order's tokens and of the network's main tokens, at the block on which
-the order is quoted (`state.discovery.token_pools`). A file remembers the pools, so that later quotes of the same tokens
-only read their state, and those of further tokens look up what is missing. Without a node, quotes use what is
-remembered.
+The factories are queried for pairs of the order's tokens and the network's main tokens, at the block at which the order
+is quoted (`state.discovery.token_pools`). A file remembers the pools, so later quotes of the same tokens only read
+their state, and quotes of other tokens look up only the missing pools. Without a node, quotes use the remembered pools.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ if TYPE_CHECKING:
 _NAMED_TOKENS = 4  # in the description of a state
 _MAX_ATTEMPTS = 4  # at different blocks
 _RESERVE = 2
-"""Requests that are left to read remembered pools, if public nodes take a limited number."""
+"""Requests reserved for reading remembered pools, if public nodes accept only a limited number."""
 
 
 class FoundPoolSource:
-    """Quotes on the pools that look-ups have found; a `PoolSource`.
+    """Quotes on pools found by look-ups; a `PoolSource`.
 
-    `file` remembers them. A source that reads a node calls `use_node`; `why_no_node` is the end of a sentence for when
-    none does.
+    `file` remembers them. A source that reads a node calls `use_node`; `why_no_node` ends the sentence that explains a
+    missing node.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class FoundPoolSource:
         self._known = KnownByLookup(self)
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look pools up at the newest block of `node` from now on. Unless it `remembers`, the file stays as it is."""
+        """Look up pools at the newest block of `node` from now on. Unless it `remembers`, the file does not change."""
         self._node, self._remembers = node, remembers
 
     @property
@@ -87,12 +86,11 @@ class FoundPoolSource:
 
     @property
     def inner(self) -> InMemorySource:
-        """The source over what has been found so far."""
+        """The source over the pools found so far."""
         return self._inner
 
     def token(self, name: str) -> Token:
-        """Return a token of the catalogue, or one that was found; otherwise the node describes the contract at an
-        address.
+        """Return a token from the catalogue, or one found earlier; otherwise the contract at an address is read.
 
         Anyone can copy a symbol: the catalogue's tokens have precedence. Raises as `QuoteSource.token`, and
         `UpstreamError`.
@@ -112,7 +110,7 @@ class FoundPoolSource:
         return token
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
-        """Return the best route on the pools that are remembered. Raises `MarketError` if none are."""
+        """Return the best route on the remembered pools. Raises `MarketError` if there are none."""
         self.require_pools()
         return self._inner.quote(request, terms)
 
@@ -120,7 +118,7 @@ class FoundPoolSource:
         return self._inner.build(quoted, terms)
 
     def health(self) -> Health:
-        """Return the health: a sample between main tokens is quoted on their pools."""
+        """Return the health: a sample order between main tokens is quoted on their pools."""
         try:
             self.find(())
         except SwapcliError as error:
@@ -134,7 +132,7 @@ class FoundPoolSource:
         """Do nothing: the next order reads its pools again."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Do nothing: what is remembered does not change."""
+        """Do nothing: remembered pools do not change."""
         del pinned
 
     def close(self) -> None:
@@ -144,7 +142,7 @@ class FoundPoolSource:
         return self._known
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return the part, which is what is remembered."""
+        """Return the part: it has the remembered pools."""
         del keys, priced
         self.require_pools()
         return part
@@ -153,7 +151,7 @@ class FoundPoolSource:
         return self._inner.latest(keys)
 
     def find(self, tokens: Collection[str]) -> None:
-        """Look up the pools between these tokens, by address, and the network's main tokens, unless they are known.
+        """Look up the pools between these tokens, by address, and the network's main tokens, unless already known.
 
         Does nothing without a node. Raises `UpstreamError`.
         """
@@ -179,13 +177,13 @@ class FoundPoolSource:
                 if attempt == _MAX_ATTEMPTS:
                     raise
         self._check_contracts(looked_up)
-        # Before anything is remembered, as pools have the decimals of their tokens.
+        # Before pools are remembered, because they contain their tokens' decimals.
         self._token_checks.check(self._inner.market.tokens, snapshot.token_facts, wanted)
-        snapshot.read_at_s = self._clock.monotonic_s()  # the order is quoted on the block at which its pools were found
+        snapshot.read_at_s = self._clock.monotonic_s()  # the order is quoted at the block at which its pools were found
         self._add(self._found.with_found(looked_up, snapshot.head, self._clock.now_s()))
 
     def _check_contracts(self, looked_up: LookedUpPools) -> None:
-        """Raise `ConfigError` for a contract of the user's definition that does not exist."""
+        """Raise `ConfigError` if a contract in the user's definition does not exist."""
         if looked_up.without_code:
             from swapcli.core.networks.catalogue import own_contracts
 
@@ -240,7 +238,7 @@ class FoundPoolSource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, memory=self._memory)
 
     def _coverage(self) -> str:
-        """Return what was looked for, for people."""
+        """Return which pools were looked for, in words."""
         tokens = dict.fromkeys(token for pair in self._found.pairs for token in pair)
         known = {token.address: token.symbol for token in self._network.tokens}
         known |= {address: token.symbol for address, token in self._found.tokens.items() if address not in known}
@@ -254,7 +252,7 @@ class FoundPoolSource:
 
 
 class KnownByLookup:
-    """The pools that are known by look-ups, which are made when tokens are named; a `KnownMarket`."""
+    """The pools known from look-ups, which are made when tokens are named; a `KnownMarket`."""
 
     def __init__(self, source: FoundPoolSource) -> None:
         self._source = source
@@ -290,11 +288,11 @@ class KnownByLookup:
         return self._source.inner.known().has_pool_at(address)
 
     def skipped_pools(self) -> tuple[()]:
-        """Return nothing: no sync made the market."""
+        """Return nothing: the market does not come from a sync."""
         return ()
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return nothing: one state of each pool is remembered."""
+        """Return nothing: only one state of each pool is remembered."""
         del keys
         return ()
 

@@ -1,4 +1,4 @@
-"""The age of the state that quotes are computed on, compared with `--max-age`."""
+"""The age of the state behind quotes, compared with `--max-age`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def is_fresh(state: StateSource, max_age_s: int) -> bool:
 
 
 def archive_hint(block: int | None) -> str:
-    """Return what to do where a node does not have the state of a past block."""
+    """Return a hint for a node that does not have the state of a past block."""
     which = "that block" if block is None else f"block {block:,}"
     return f"the state of {which} may be too old for this node: set an archive node with --rpc-url"
 
 
 def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> None:
-    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or of unknown age."""
+    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or its age is unknown."""
     if max_age_s is None or is_fresh(state, max_age_s):
         return
     if state.age_s is None:

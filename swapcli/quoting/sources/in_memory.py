@@ -74,7 +74,7 @@ class KnownInMemory:
         return frozenset(pool.address for pool in self._market.pools.values())
 
     def skipped_pools(self) -> tuple[()]:
-        """Return nothing: no sync made the market."""
+        """Return nothing: the market does not come from a sync."""
         return ()
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
@@ -98,8 +98,8 @@ class InMemorySource:
         memory: SearchMemory | None = None,
         searchable: SearchableMarket | None = None,
     ) -> None:
-        """With a `memory`, searches start from those of similar orders, on later states too; see
-        `core.routing.search_memory`. `searchable` is the market with its router, if there is one already.
+        """With a `memory`, searches start from earlier ones for similar orders, on later states too; see
+        `core.routing.search_memory`. `searchable` is the market with its router, if it already exists.
         """
         self.searchable = searchable or SearchableMarket(market, clock, memory=memory)
         self.market = market
@@ -113,7 +113,7 @@ class InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
 
     def without_memory(self) -> InMemorySource:
-        """Return the source whose quotes depend on nothing but the order and the state."""
+        """Return the source whose quotes depend only on the order and the state."""
         searchable = self.searchable.without_memory()
         return InMemorySource(self.market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
 
@@ -126,7 +126,7 @@ class InMemorySource:
         return self.searchable.state_source
 
     def token(self, name: str) -> Token:
-        """Return a token of the market, or of the catalogue."""
+        """Return a token of the market or the catalogue."""
         return find_token(name, self.network, self.market.tokens, self._find_swappable)
 
     def _find_swappable(self) -> tuple[SwappableToken, ...]:
@@ -149,9 +149,10 @@ class InMemorySource:
         issued_ms: int | None = None,
         confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
-        """Return the payload of a route. `issued_ms` is when this source returned a V1 route, which has no time.
+        """Return the payload of a route. `issued_ms` is the time when this source returned a V1 route, which contains
+        no time.
 
-        `confirm` receives it with what it was built from, and returns it.
+        `confirm` receives the payload with the state it was built from, and returns it.
         """
         if isinstance(quoted, LocalQuote):
             return self._payloads.of_quote(quoted, terms, self.market, confirm=confirm)

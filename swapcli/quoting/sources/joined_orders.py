@@ -43,7 +43,7 @@ class JoinedOrder:
         self._is_waiting = True
 
     def take(self) -> bool:
-        """Return whether the order still waits and no read has included it, which one now does."""
+        """Return whether the order still waits and no read has included it; the current read then includes it."""
         was_waiting, self._is_waiting = self._is_waiting, False
         return was_waiting
 
@@ -57,7 +57,7 @@ class JoinedOrders:
 
     @contextmanager
     def joined(self, request: Callable[[], QuoteRequest]) -> Iterator[JoinedOrder]:
-        """Have an order wait until the end of the context."""
+        """Make an order wait until the end of the context."""
         order = JoinedOrder(request)
         self._orders.append(order)
         try:

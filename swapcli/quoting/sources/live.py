@@ -1,9 +1,9 @@
-"""A source of quotes on a recent block of a node: it reads the pools that an order could use at that block.
+"""A source of quotes at a recent block of a node: it reads the pools that an order could use at that block.
 
-One request gets the block with the first state of the pools and the transfers of untried tokens, another one the ticks
-that this state names. If prices have moved so much that other pools may be better, those are read too; `live_search`
-decides. All amounts are computed from the block alone: earlier state only decides which pools to read. What orders of
-other threads will begin with is read along (`joined_orders`).
+One request gets the block with the first state of the pools and the transfers of untried tokens; another gets the ticks
+that this state refers to. If prices have moved so much that other pools may be better, those are read too;
+`live_search` decides. All amounts are computed from that block's state alone: earlier state only decides which pools to
+read. The first reads of other threads' orders are included (`joined_orders`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 
 _MAX_MADE = 32
-"""Quotes that are remembered: a program builds the payload of a quote soon after it, if at all."""
+"""Number of quotes to remember: a program builds a quote's payload soon after the quote, if at all."""
 
 
 _MANY_REQUESTS = 1_000
@@ -83,14 +83,14 @@ class _MadeQuote(NamedTuple):
 
 
 class LiveSource:
-    """Quotes on the block that `node` calls `tag`; `pool_source` knows the pools. A `PoolSource` itself.
+    """Quotes at the block that `node` calls `tag`; `pool_source` knows the pools. It is a `PoolSource` itself.
 
-    `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is wanted, it
-    is used without reading; a block that is older raises `MarketUnavailable`. Without a `tag`, the node is a view of
-    one past block, of which nothing is remembered elsewhere, and which has no payloads. `close` calls `close_node`.
-    If there are `witnesses`, they confirm the state of each payload: then `quote` with terms and `build` raise
-    `NodesDisagree`. `token_checks` compare tokens with their contracts. Methods raise `UpstreamError` if the node
-    fails, and `ConfigError` if a contract contradicts what is known of a token.
+    `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is requested,
+    it is used without a read; an older block raises `MarketUnavailable`. Without a `tag`, the node is a view of one
+    past block: nothing about it is remembered elsewhere, and no payloads are built on it. `close` calls `close_node`.
+    If there are `witnesses`, they confirm the state of each payload; `quote` with terms and `build` may then raise
+    `NodesDisagree`. `token_checks` compares tokens with their contracts. Methods raise `UpstreamError` if the node
+    fails, and `ConfigError` if a contract contradicts the known facts about a token.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class LiveSource:
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
         network = pool_source.network
         if tag is None:
-            network = network.for_dialect(network.router_dialect)  # nothing is signed, so that no router is chosen
+            network = network.for_dialect(network.router_dialect)  # nothing is signed, so no router is chosen
         self._block = LiveBlock(node, network, clock, tag)
         if isinstance(pool_source, FindsPools):
             pool_source.use_node(self, remembers=tag is not None)
@@ -130,12 +130,12 @@ class LiveSource:
 
     @property
     def network(self) -> Network:
-        """The network of the pool source, with what the node has shown of its router."""
+        """The pool source's network, with the facts that the node has shown about its router."""
         network, snapshot = self._network or self._pool_source.network, self._block.last_snapshot
         registered = snapshot.registered_router if snapshot else None
         if registered is None or network.router_registry is None:
             return network
-        return network.with_registered_router(registered.address)  # read by a quote that has found no route
+        return network.with_registered_router(registered.address)  # read by a quote that found no route
 
     @property
     def state_source(self) -> StateSource:
@@ -176,7 +176,7 @@ class LiveSource:
         return with_l1_gas(answer, added), payload and _with_more_gas(payload, added)
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote on its block, or of an earlier route with its pools at the newest block.
+        """Return the payload of a quote at its block, or of an earlier route with its pools at the newest block.
 
         Raises `InvalidOption` on a past block.
         """
@@ -211,9 +211,9 @@ class LiveSource:
         return _with_more_gas(built, snapshot.read_l1_gas(built.to, built.calldata)) if snapshot else built
 
     def _confirmed(self, build: Callable[[], T]) -> T:
-        """Return what `build` builds, with witnesses that read along.
+        """Return the result of `build`, with witnesses that read along.
 
-        If other nodes contradict the one that was read, it is built once more on one of those.
+        If other nodes contradict the one that was read, the payload is built again on one of those.
         """
         if self._witnesses is None:
             return build()
@@ -263,11 +263,11 @@ class LiveSource:
             raise InvalidOption("a quote on a past block cannot be signed: its prices are outdated", hint="quote again")
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return what has been read of the newest block. Raise `UpstreamError`."""
+        """Return the data read from the newest block. Raises `UpstreamError`."""
         return self._block.newest_snapshot()
 
     def health(self) -> Health:
-        """Return the health: that of the pool source, whose sample is quoted at the newest block."""
+        """Return the health of the pool source, with its sample order quoted at the newest block."""
         return check_live(self._pool_source.health(), self.network, self.quote, self._clock)
 
     def refresh(self) -> None:
@@ -298,7 +298,7 @@ class LiveSource:
         return self._last or self.known().with_pools(keys)
 
     def _quote_live(self, request: QuoteRequest, *, needs_permit: bool = False) -> tuple[SearchableMarket, LocalQuote]:
-        """Return the quote, and the market with its state."""
+        """Return the quote, and the market in the quote's state."""
         self.joined.check_turn()
         prepared = self.joined.take_prepared(request)
         known = self._with_findings(prepared.known) if prepared else self._known_for(request)
@@ -361,7 +361,8 @@ class LiveSource:
         return without_protocols(self._transfers.applied_to(known), self._contradictions)
 
     def _read_for_others(self) -> tuple[MarketState, Callable[[UpstreamError], None]] | None:
-        """Return what the orders that wait will begin with, and what tells them the error of a read that includes it.
+        """Return the first reads of the waiting orders, and the function that reports an error of the shared read to
+        them.
 
         Public nodes that take few requests are asked for one order at a time, and so is what witnesses will read again.
         """
@@ -404,8 +405,8 @@ class LiveSource:
     def _quote_fresh(
         self, known: SearchableMarket, request: QuoteRequest, *, needs_permit: bool
     ) -> tuple[SearchableMarket, LocalQuote]:
-        """Return the quote on known state by the router that is chosen, as the newest block names them."""
-        with suppress(UpstreamError):  # then the router that only a registry names is not chosen
+        """Return the quote on known state, for the chosen router, with routers as named at the newest block."""
+        with suppress(UpstreamError):  # a router that only a registry names is then not chosen
             network = self._block.newest_snapshot().with_router(known.network)
             known = known.with_changes(known.market._replace(network=network), frozenset())
         if self.network.wraps(request.order):
@@ -430,7 +431,8 @@ class LiveSource:
         reader: LivePoolReader,
         refusals: list[Contradiction],
     ) -> tuple[SearchableMarket, SearchResult]:
-        """Return an outcome whose amounts the protocols have quoted or confirmed, adding the pools that reject theirs.
+        """Return an outcome whose amounts the protocols have quoted or confirmed, and add the pools that rejected
+        theirs.
 
         Raises as `settle_amounts`.
         """
@@ -440,7 +442,7 @@ class LiveSource:
         return checked.searched, checked.outcome
 
     def _search_read(self, reader: LivePoolReader, refusals: list[Contradiction]) -> Search:
-        """Return what searches the pools that were read for another router."""
+        """Return the function that searches the pools already read for another router."""
 
         def search(read: SearchableMarket, request: QuoteRequest) -> tuple[SearchableMarket, SearchResult]:
             return self._settle(request, read, read.search(request), reader, refusals)
@@ -455,7 +457,7 @@ class LiveSource:
         searched: SearchableMarket,
         request: QuoteRequest,
     ) -> tuple[SearchableMarket, SearchResult]:
-        """Search for the router of `searched`, reading the pools that this may need. Raises as `LiveSearch.run`."""
+        """Search for the router of `searched`, reading pools as needed. Raises as `LiveSearch.run`."""
         dialect = searched.network.router_dialect
 
         def read(keys: Sequence[str]) -> MarketState:
@@ -467,7 +469,7 @@ class LiveSource:
         return self._settle(request, found.searched, found.outcome, reader, refusals)
 
     def _remember(self, made: _MadeQuote) -> None:
-        """Remember what a quote was made from, until its payload is built."""
+        """Remember the data behind a quote until its payload is built."""
         while len(self._made) >= _MAX_MADE:
             del self._made[next(iter(self._made))]
         self._made[id(made.steps)] = made
@@ -491,7 +493,7 @@ class LiveSource:
         )
 
     def _with_listed_pools(self, known: SearchableMarket) -> SearchableMarket:
-        """Return the market with the sampled pools that the network's definition lists, between tokens that it has."""
+        """Add the sampled pools listed in the network's definition whose tokens the market has."""
         if not known.network.quoters:
             return known
         if self._listed_in is None or self._listed_in[0] is not known:
@@ -516,19 +518,19 @@ class LiveSource:
         return is_fresh(state, self._max_age_s)
 
     def _with_router(self, market: MarketState) -> MarketState:
-        """Return a market with the address of the router, which a registry may name. Raise `UpstreamError`."""
+        """Return a market with the address of the router, which a registry may name. Raises `UpstreamError`."""
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
 
 
 def _with_more_gas(payload: UnsignedTransaction, gas_units: int) -> UnsignedTransaction:
-    """Return a payload with a further part of its gas; the same if its gas is unknown."""
+    """Return a payload with additional gas; unchanged if its gas is unknown."""
     return payload if payload.gas_units is None else payload._replace(gas_units=payload.gas_units + gas_units)
 
 
 def _used_as_read(built: BuiltRoute, snapshot: BlockSnapshot | None) -> dict[str, Pool]:
-    """Return the pools of a route as they were read, by key: its router may compute some by itself."""
+    """Return the pools of a route as they were read, by key: its router may compute some of them itself."""
     used = built.used_pools
     read = {key: pool for key in used if snapshot and (pool := snapshot.pools.get(key))}
     executed = executable_market(built.market._replace(pools=read)).pools
@@ -558,7 +560,7 @@ def _is_improved(
 ) -> bool:
     """Return whether an order pays more than `outcome` if these of the pools that it has read have other states.
 
-    At another gas price, unless the order gives one, the output alone is compared.
+    If the gas price differs and the order does not give one, only the output is compared.
     """
     is_repriced = gas_price_wei is not None and request.gas_price_wei is None
     if is_repriced:
@@ -577,7 +579,7 @@ def _is_improved(
 
 
 def _sales_of(steps: Sequence[Step], pools: Mapping[str, Pool]) -> dict[str, list[Sale]]:
-    """Return the sales of a route to its sampled pools."""
+    """Return a route's sales to its sampled pools."""
     sales: dict[str, list[Sale]] = {}
     for step in steps:
         pool = pools.get(step.pool)

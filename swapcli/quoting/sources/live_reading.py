@@ -1,4 +1,4 @@
-"""Reads known pools at the newest block of a node, all pools of an order at one block."""
+"""Read known pools at a node's newest block, with all pools of an order at the same block."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ time, so this many requests practically never all meet a new block."""
 _MAX_AHEAD_PAUSE = 512
 """Blocks. It is a quarter of an hour on Base."""
 _PENDING_TIME_S = 0.2
-"""How often Base adds transactions to its pending block."""
+"""The interval at which Base adds transactions to its pending block."""
 _HINT_OLD_STATE = "the node may not have state that old: use the latest block, or a different node"
 
 
 FirstReading = Callable[[], tuple[Sequence[ContractCall], Sequence[TransferTrial]]]
-"""Returns the calls and the trials of transfers with which the reading of a new block will begin."""
+"""Returns the calls and trial transfers with which the read of a new block begins."""
 
 
 Others = Callable[[], "tuple[MarketState, Callable[[UpstreamError], None]] | None"]
-"""Returns the known market of other orders with the pools that they begin with, and what tells them an error."""
+"""Returns the known market of other orders with the pools that they read first, and the function that reports an error
+to them."""
 
 
 class LiveBlock:
-    """The block that `node` calls `tag`, read again once it may be another one; without a tag, that is never."""
+    """The block that `node` calls `tag`, read again once it may have changed; without a tag, it never changes."""
 
     def __init__(self, node: Node, network: Network, clock: Clock, tag: BlockTag | None) -> None:
         self.node, self.tag = node, tag
@@ -71,13 +72,13 @@ class LiveBlock:
 
     @property
     def last_snapshot(self) -> BlockSnapshot | None:
-        """The snapshot that was read last, of any age; None before the first and after `discard`."""
+        """The last snapshot read, whatever its age; None before the first one and after `discard`."""
         return self._snapshot
 
     def newest_snapshot(self, ahead: FirstReading | None = None) -> BlockSnapshot:
         """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it.
 
-        While it is pinned, all orders share it. What a new one is read for comes along `ahead`, where the node can.
+        While it is pinned, all orders share it. If the node can, the first reads of a new block come with it, `ahead`.
         """
         snapshot = self._find_snapshot(ahead)
         if self.on_use is not None:
@@ -112,17 +113,17 @@ class LiveBlock:
         self._snapshot = None
 
     def pin(self, *, pinned: bool) -> None:
-        """Keep the block of the next order for those after it, or no longer."""
+        """Keep the block of the next order for later orders, or stop doing so."""
         self._is_pinned = pinned
         if pinned and not self.is_past:
             self.discard()
 
     def _read_snapshot(self, now_s: float, ahead: FirstReading | None) -> BlockSnapshot:
-        """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered, and
-        once if it is this project's, whose version decides whether swaps have deadlines.
+        """Return a new snapshot. The router's code is read with the block if its variant is remembered, and once if it
+        is this project's router, whose version decides whether swaps have deadlines.
 
-        Where quotes may choose that contract, its code takes the place of the public router's, whose remembered reading
-        is then not used.
+        If quotes may choose that contract, its code is read instead of the public router's, whose remembered variant is
+        then not used.
         """
         network = self._network
         own = None if self._router_has_deadlines is not None else network.for_dialect(OWN).router
@@ -144,7 +145,7 @@ class LiveBlock:
     def _read_head(
         self, code_of: str | None, ahead: FirstReading | None
     ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
-        """Return the head, and the results that came with it, which are of its block."""
+        """Return the head, and the results that came with it, which belong to its block."""
         node, multicall = self.node, self._network.multicall
         may_run = ahead is not None and self.tag is BlockTag.LATEST and self._ahead_turns.next()
         if ahead is not None and multicall is not None and may_run and isinstance(node, AheadNode):
@@ -226,7 +227,7 @@ class LivePoolReader:
     def read(self, keys: Collection[str]) -> MarketState:
         """Return the known market with only these pools, at the newest block.
 
-        Raise `UpstreamError`, and `ConfigError` for a token that its contract contradicts.
+        Raises `UpstreamError`, and `ConfigError` for a token that its contract contradicts.
         """
         self._requested.update(dict.fromkeys(keys))
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
@@ -292,12 +293,12 @@ class LivePoolReader:
     def _first_reading(
         self, pools: Sequence[Pool], known: MarketState
     ) -> tuple[Sequence[ContractCall], Sequence[TransferTrial]]:
-        """Return the calls and trials with which reading these pools at a new block begins."""
+        """Return the calls and trials with which a read of these pools at a new block begins."""
         calls = first_calls(known.network, pools, self._unconfirmed(pools, known))
         return calls, self._transfers.plan(known._replace(pools={pool.key: pool for pool in pools}))
 
     def _unconfirmed(self, pools: Sequence[Pool], known: MarketState) -> list[str]:
-        """Return the tokens that have to be compared with their contracts."""
+        """Return the tokens to compare with their contracts."""
         tokens = {token for pool in pools for token in pool.tokens}
         return self._checks.unconfirmed(sorted(tokens | self._order_tokens), known.tokens)
 
@@ -313,9 +314,9 @@ class LivePoolReader:
         return market._replace(pools=pools)
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
-        """Return sampled pools with what their protocols quote for these sales at the block of their samples.
+        """Return sampled pools with their protocols' quotes for these sales at the block of the samples.
 
-        If that block is gone, or no requests are left, their outputs remain estimates.
+        If that block is gone, or no requests are left, the outputs remain estimates.
         """
         snapshot = self._snapshot
         if snapshot is None:
@@ -330,9 +331,9 @@ class LivePoolReader:
         return {key: snapshot.pools[key] for key in sales}
 
     def read_checks(self, sales: Mapping[str, Sale]) -> Mapping[str, int]:
-        """Return what the protocols of computed pools quote for these sales, as `BlockSnapshot.read_checks`.
+        """Return the quotes of computed pools' protocols for these sales, as `BlockSnapshot.read_checks`.
 
-        Nothing if that block is gone, or no requests are left.
+        Empty if that block is gone, or no requests are left.
         """
         snapshot = self._snapshot
         if snapshot is None or not snapshot.network.quoters:
@@ -351,11 +352,11 @@ class LivePoolReader:
         return tuple(self._requested)
 
     def unread_reasons(self) -> list[str]:
-        """Return why requested pools could not be read, in the order of their requests."""
+        """Return why requested pools could not be read, in the order in which they were requested."""
         reasons = self._snapshot.reasons if self._snapshot else {}
         return [reasons[key] for key in self._requested if key in reasons]
 
     def _discard_snapshot(self) -> None:
-        """Read from another block next time, here and for other orders."""
+        """Read another block next time, here and for other orders."""
         self._snapshot = None
         self._block.discard()

@@ -1,8 +1,9 @@
 """Find the best route on the newest state while reading few pools.
 
 The known state, which may be old, decides which pools are read first. Their new states show how prices have moved, and
-so predict the pools that were not read. As long as those could add more than `TOLERANCE`, they are read too, within
-limits. All routes that were found compete on the states that were read, so the result is no worse than any of them.
+so predict the states of the other pools. As long as those could add more than `TOLERANCE`, they are read too, within
+limits. All routes that were found are compared on the states that were read, so the result is at least as good as any
+of them.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ if TYPE_CHECKING:
     from swapcli.core.routing.unused_pool_gains import PoolGains
 
 TOLERANCE = 0.5e-4
-"""The part of the output that pools may add together without being read: half a basis point."""
+"""The part of the output that unread pools may add together: half a basis point."""
 LARGE_SPREAD = 5e-4
-"""Part of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool may well be
-better than predicted. It is the lowest fee of a common pool, 5 basis points."""
-_MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time is up
+"""A relative change of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool
+may well be better than predicted. It is the lowest fee of a common pool, 5 basis points."""
+_MIN_TIME_SHARE = 0.1  # share of the search's time limit, for a search after the time is up
 _MAX_SAMPLED_POOLS = 16
-"""Each takes a call of the node with fifty quotes inside."""
+"""Each sampled pool needs one node call that contains fifty quotes."""
 _MIN_REQUESTS = 2
-"""Of one read: one for the pools, another one for their ticks or for transfers of new tokens."""
+"""Requests of one read: one for the pools, and another for their ticks or for transfers of new tokens."""
 _MIN_OTHER_POOLS = 24
 """The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
 
 Read = Callable[[Sequence[str]], MarketState]
-"""Return the known market with only the pools of these keys that could be read, all at one block."""
+"""Returns the known market with only those pools of these keys that could be read, all at one block."""
 
 
 class Limits(NamedTuple):
-    """Limits of reading for one order.
+    """Limits on reads for one order.
 
     `first_pools` and `pools` count pools besides the best route on known state, in the first read and in all; `reads`
     counts reads.
@@ -93,8 +94,8 @@ class _Expected(NamedTuple):
 
 
 class LiveSearch:
-    """The search for one order. `known` is the market in known state; `requests_left` is how many requests reading
-    may still take.
+    """The search for one order. `known` is the market in known state; `requests_left` is the number of requests that
+    reads may still send.
 
     Example: `LiveSearch(known, request).run(read).outcome`.
     """
@@ -132,7 +133,7 @@ class LiveSearch:
             except RequestBudgetSpent:
                 if not reads:
                     raise
-                break  # what was read before stands
+                break  # earlier reads remain valid
             outcome, failure = self._search(fresh)
             reads += 1
             expected = self._expect(fresh, outcome)
@@ -202,7 +203,7 @@ class LiveSearch:
         """Select the pools to read first.
 
         They are those of the best route on known state, those that could be better by now, and some that give prices.
-        Raise `NoRoute` if no known pool has one of the order's tokens.
+        Raises `NoRoute` if no known pool has one of the order's tokens.
         """
         outcome, failure = self._search(self._known)
         own: tuple[str, ...] = ()
@@ -224,7 +225,7 @@ class LiveSearch:
     def _sampled_pools(self) -> list[str]:
         """Return the keys of the sampled pools that may be useful: those between tokens of the pools to read.
 
-        Nothing is known of their prices.
+        Their prices are unknown.
         """
         market, order_tokens = self._known.market, _tokens_in_pools(self._known, self._request.order)
         tokens = order_tokens.union(*(market.pools[key].tokens for key in self._keys))
@@ -241,7 +242,8 @@ class LiveSearch:
     def _expect(self, fresh: SearchableMarket, outcome: SearchResult | None) -> _Expected | None:
         """Return the predicted states of all known pools.
 
-        Return None if reading more is useless: nothing is unread or has changed, or the unread pools cannot add much.
+        Return None if more reads are useless: nothing is unread, nothing has changed, or the unread pools cannot add
+        much.
         """
         known, read = self._known.market.pools, fresh.market.pools
         unread = {key: pool for key, pool in known.items() if key not in self._keys}
@@ -258,7 +260,7 @@ class LiveSearch:
         return _Expected(searchable, moves.spread, left) if left > TOLERANCE else None
 
     def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
-        """Return the keys of the pools to read next, the most useful first.
+        """Return the keys of the pools to read next, most useful first.
 
         If a route is predicted to be better, they are its pools and those that could improve it. Otherwise, if pools
         have moved far, they are those that would be better after as large a move.
@@ -284,12 +286,12 @@ class LiveSearch:
         *,
         all_paths: bool = False,
     ) -> PoolGains:
-        """Return what the pools of a market besides the `excluded` ones could add to an outcome."""
+        """Return how much the pools of a market, without the `excluded` ones, could add to an outcome."""
         order = market.order_in_pools(self._request.order)
         return pool_gains(market.router_for(order).index, order, outcome, excluded, margin, all_paths=all_paths)
 
     def _closest_pools(self, outcome: SearchResult, limit: int) -> tuple[str, ...]:
-        """Return the keys of the pools besides those to read whose rates miss the best ones by least."""
+        """Return the keys of the pools, besides those to read, whose rates are closest to the best ones."""
         order = self._known.order_in_pools(self._request.order)
         return closest_pools(self._known.router_for(order).index, order, outcome, self._keys.keys(), limit)
 
@@ -304,5 +306,5 @@ def pricing_pools(known: SearchableMarket, request: QuoteRequest) -> tuple[str, 
 
 
 def _tokens_in_pools(known: SearchableMarket, order: Order) -> frozenset[str]:
-    """Return the addresses of an order's tokens in pools: wrapped instead of native."""
+    """Return the addresses of an order's tokens as pools have them: wrapped instead of native."""
     return frozenset(known.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))

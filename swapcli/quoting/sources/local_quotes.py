@@ -1,4 +1,4 @@
-"""Quotes of the routing core, which are results of searches with what their readers need to know, and payloads."""
+"""Quotes of the routing core: search results with the data that their readers need, and payloads."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def build_local_quote(
     started_s: float,
     is_cancelled: Cancelled | None = None,
 ) -> LocalQuote:
-    """Return the quote of a search's result, or of a wrap if `outcome` is None.
+    """Return the quote of a search result, or of a wrap if `outcome` is None.
 
-    The quote's time counts from `started_s` of the monotonic clock.
+    The quote's time is measured from `started_s` on the monotonic clock.
     """
     market, clock, order = searchable.market, searchable.clock, request.order
     quote, pools = _quote_of(searchable, request, outcome)
@@ -122,7 +122,7 @@ def _search_unless_wrapping(
 def _quote_of(
     searchable: SearchableMarket, request: QuoteRequest, outcome: SearchResult | None
 ) -> tuple[Quote, Mapping[str, Pool]]:
-    """Return the quote of a search's result, or of a wrap, and the pools, by key, that it may use."""
+    """Return the quote of a search result or a wrap, and the pools, by key, that it may use."""
     if outcome is not None:
         return searchable.build_quote(request, outcome), searchable.executable.pools
     order, network = request.order, searchable.network
@@ -136,7 +136,7 @@ def _quote_of(
 def _amounts_by_protocol(
     searchable: SearchableMarket, request: QuoteRequest, is_cancelled: Cancelled | None
 ) -> tuple[int, ...]:
-    """Return what each protocol alone would pay, in the order of ids; 0 without a route."""
+    """Return the output of each protocol alone, in order of ids; 0 without a route."""
     network = searchable.network
     protocols = sorted(network.protocols, key=lambda each: each.id)
     unused = network.extended_protocols & request.order.excluded_protocols
@@ -157,7 +157,7 @@ def _amounts_by_protocol(
 
 
 class BuiltRoute(NamedTuple):
-    """A payload with what it was built from: the `steps` of a replay on `pools` (by key), and the market."""
+    """A payload with the data behind it: the `steps` of a replay on `pools` (by key), and the market."""
 
     payload: UnsignedTransaction
     steps: Sequence[Step]
@@ -171,20 +171,20 @@ class BuiltRoute(NamedTuple):
 
     @property
     def tokens(self) -> list[Token]:
-        """The tokens of the steps that the market describes."""
+        """The tokens of the steps, as the market describes them."""
         addresses = dict.fromkeys(token for step in self.steps for token in (step.token_in, step.token_out))
         return [token for address in addresses if (token := self.market.tokens.get(address))]
 
 
 Confirm = Callable[[BuiltRoute], "UnsignedTransaction"]
-"""Returns the payload with the nodes that agree on its state. Raises `NodesDisagree`."""
+"""Returns the payload with the number of nodes that agree on its state. Raises `NodesDisagree`."""
 
 
 class LocalPayloads:
     """Builds payloads of routes that are valid for `route_ttl_s`.
 
-    Every payload of this process comes from here. `confirm` returns it with the nodes that agree on its state, or
-    raises `NodesDisagree`; a method that is given another `confirm` calls that instead.
+    All payloads of this process are built here. `confirm` returns a payload with the number of nodes that agree on its
+    state, or raises `NodesDisagree`; a method with its own `confirm` argument calls that instead.
     """
 
     def __init__(self, clock: Clock, route_ttl_s: int, confirm: Confirm | None = None) -> None:
@@ -195,7 +195,7 @@ class LocalPayloads:
     ) -> UnsignedTransaction:
         """Return the payload of a quote on its own state; `market` has the router and the time of the newest block.
 
-        The router is that of the quote, if it has chosen one.
+        The router is the one that the quote has chosen, if any.
         """
         if answer.router_choice is not None:
             market = market._replace(network=answer.network)
@@ -219,7 +219,7 @@ class LocalPayloads:
     ) -> UnsignedTransaction:
         """Return the payload of an earlier route. Raises as `QuoteSource.build`.
 
-        `issued_ms` is when this process returned a V1 route, which has no time.
+        `issued_ms` is the time when this process returned a V1 route, which contains no time.
         """
         market, network = searchable.market, searchable.network
         now_ms = int(market.network_time_s(self._clock.now_s()) * 1000)
@@ -241,10 +241,11 @@ class LocalPayloads:
         return built.payload if confirm is None else confirm(built)
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
-        """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
-        project's router the Fibrous API's twenty minutes from now, or a day for a swap that has to stay valid as long.
+        """Return the terms with a deadline. By default it is the time when a route found now expires; for this
+        project's router it is the Fibrous API's twenty minutes from now, or a day for a swap that has to stay valid
+        that long.
 
-        The router compares it with the time of its block, so that the time of a node's newest block is now.
+        The router compares it with its block's time, so "now" is the time of the node's newest block.
         """
         if terms.deadline_s is not None and terms.deadline_in_s is None:
             return terms
@@ -257,12 +258,12 @@ class LocalPayloads:
 
 
 def _at_block(market: MarketState, state: StateSource) -> MarketState:
-    """Return the market with the block of the state of a quote."""
+    """Return the market at the block of a quote's state."""
     return market._replace(block=state.block, timestamp=state.timestamp, tag=state.tag)
 
 
 def _transaction_gas(result: RouteResult, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:
-    """Return the gas units of a transaction from the pools before it and its replay, as in its quote."""
+    """Return a transaction's gas units from the pools before it and its replay, as in its quote."""
     if pools[done.steps[0].pool].is_wrapper:
         return WRAP_GAS_UNITS if result.swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
     pays_integrator = result.integrator is not None

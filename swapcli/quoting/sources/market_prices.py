@@ -17,12 +17,12 @@ def unit_prices(searchable: SearchableMarket) -> Mapping[str, float]:
 
 
 def price_basis(searchable: SearchableMarket, token: Token) -> PriceBasis | None:
-    """Return the USD price of a token with what it is based on; None if no pool that routes use gives one."""
+    """Return the USD price of a token and the basis of that price; None if no routable pool gives one."""
     return searchable.router.index.price_basis(searchable.network.to_wrapped_token(token))
 
 
 def price_pools(searchable: SearchableMarket, tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys of the pools on which the prices of these tokens, by address, are based."""
+    """Return the keys of the pools from which the prices of these tokens, by address, come."""
     known = searchable.market.tokens
     bases = [price_basis(searchable, known[address]) for address in tokens if address in known]
     return tuple(dict.fromkeys(key for basis in bases if basis for hop in basis.pools for key in hop))

@@ -1,4 +1,4 @@
-"""How tokens transfer, as a node has shown it in this process."""
+"""How tokens transfer, as a node has shown in this process."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class AheadTrials(NamedTuple):
 
 
 class ProbedTransfers:
-    """Tries transfers of tokens that nothing is known of, and has the `known` market remember them if it `records`."""
+    """Tries transfers of unknown tokens; if it `records`, the `known` market remembers the results."""
 
     def __init__(self, known: KnownMarket, *, records: bool = True) -> None:
         self._known, self._records = known, records
         self._probed: dict[str, TransferBehaviour] = {}
         self.trials: dict[str, list[TransferTrial]] = {}
-        """The trials that the node has run, by the address of the token."""
+        """The trials that the node has run, by token address."""
         self.tried: dict[str, TransferBehaviour] = {}
-        """The behaviours that these trials showed, by the address of the token."""
+        """The behaviours that these trials showed, by token address."""
         self.on_trials: Callable[[Sequence[TransferTrial]], object] | None = None
         """Receives trials before the node runs them."""
 
     def applied_to(self, part: SearchableMarket) -> SearchableMarket:
-        """Return `part` with the transfers that were probed since; itself unless they change what is routable."""
+        """Return `part` with the transfers probed since; `part` itself unless they change which pools are routable."""
         market = part.market
         found = {token: each for token, each in self._probed.items() if token in market.tokens and each.is_limiting}
         if found.items() <= market.transfers.items():
@@ -44,7 +44,7 @@ class ProbedTransfers:
         return part.with_market(market._replace(transfers={**market.transfers, **found}))
 
     def plan(self, market: MarketState) -> list[TransferTrial]:
-        """Return the trials of tokens that nothing is known of."""
+        """Return the trials for tokens of unknown behaviour."""
         return plan_trials(self._unknown(market), market.pools.values(), market.network)
 
     def _unknown(self, market: MarketState) -> list[str]:
@@ -62,7 +62,7 @@ class ProbedTransfers:
     ) -> MarketState:
         """Return the market with how its tokens transfer; probe the unknown ones and those of `others` in one request.
 
-        Those that were tried `ahead` at this block need none.
+        Tokens tried `ahead` at this block need no request.
         """
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         new, pools = self._unknown(market), market.pools

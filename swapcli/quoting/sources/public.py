@@ -1,4 +1,4 @@
-"""A source of quotes that reads nodes which the user has not named, and quotes on known state where they fail."""
+"""A source of quotes that reads nodes the user has not named, and falls back to known state if they fail."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ T = TypeVar("T")
 class PublicSource:
     """Quotes on the source that `open_live` returns, which reads nodes; once that fails, on the `known` state.
 
-    The state of such quotes gives the reason why (`StateSource.live_failure`), in the words of `explain`. `refresh`
-    tries the nodes again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does.
-    `fall_back` is called with the known state before it replaces live prices, and may raise an error instead. The nodes
-    are read for the first order, not before; each time that they have `answered`, that is called.
+    The state of fallback quotes contains the reason (`StateSource.live_failure`), in the words of `explain`. `refresh`
+    tries the nodes again. Unless it `may_fall_back`, methods raise `UpstreamError` as the live source does. `fall_back`
+    is called with the known state before that replaces live prices, and may raise an error instead. The nodes are not
+    read before the first order; `answered` is called after each of their responses.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class PublicSource:
         return source.build(quoted, terms)
 
     def health(self) -> Health:
-        """Return the health: that of the known source, whose sample is quoted on nodes, otherwise on the known
+        """Return the health of the known source, with its sample order quoted on nodes, otherwise on the known
         state."""
         from swapcli.quoting.health import check_live
         from swapcli.state.clock import SYSTEM_CLOCK
@@ -124,7 +124,7 @@ class PublicSource:
         return self._current.latest(keys)
 
     def _ask(self, request: Callable[[PoolSource], T]) -> T:
-        """Return the answer of the live source, otherwise that of the known one."""
+        """Return the result of the live source, otherwise that of the known one."""
         if not self._failure:
             try:
                 answer = request(self._opened())

@@ -1,4 +1,4 @@
-"""The interfaces of sources of quotes: of each, and of those whose pools are known here.
+"""The interfaces of sources of quotes: one for every source, and one for sources that know their pools.
 
 A service only quotes. Every other source, in memory or over SQLite, with or without a node, also gives access to its
 pools; lists, prices and checks start from there.
@@ -77,7 +77,7 @@ class QuoteSource(Protocol):
 
 
 class KnownMarket(Protocol):
-    """The pools and tokens of a network that are kept between orders, with their state before any reading."""
+    """The pools and tokens of a network that are kept between orders, in their state before any read."""
 
     def whole(self) -> MarketState:
         """Return all pools and tokens."""
@@ -86,7 +86,7 @@ class KnownMarket(Protocol):
         """Return the market with the pools that an order can use."""
 
     def with_pools(self, keys: Iterable[str]) -> SearchableMarket:
-        """Return a market with at least those of these pools that are known."""
+        """Return a market that contains at least those of these pools that are known."""
 
     def for_prices(self, tokens: Collection[str], keys: Iterable[str] = ()) -> SearchableMarket:
         """Return a market with the pools that give the prices of these tokens, by address, and the pools `keys`."""
@@ -95,7 +95,7 @@ class KnownMarket(Protocol):
         """Return the pools that trade all of these tokens, by key."""
 
     def deepest(self, tokens: Collection[str], limit: int | None) -> tuple[Mapping[str, Pool], int]:
-        """Return the `limit` deepest of the pools that trade all of these tokens, and the number of all."""
+        """Return the `limit` deepest pools that trade all of these tokens, and the total number of such pools."""
 
     def token_at(self, address: str) -> Token | None:
         """Return the token with an address."""
@@ -104,24 +104,24 @@ class KnownMarket(Protocol):
         """Return whether a pool has that address."""
 
     def skipped_pools(self) -> Iterable[tuple[SkippedEntry, PoolRef]]:
-        """Yield the pools that a sync found and did not store; none without a store."""
+        """Yield the pools that a sync found but did not store; none without a store."""
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
         """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Record how tokens transfer, as probed at a block, if that outlives the process."""
+        """Record how tokens transfer, as probed at a block, if the market outlives the process."""
 
 
 @runtime_checkable
 class PoolAccess(Protocol):
-    """What a source of quotes has that knows its pools: each but a service."""
+    """The interface of a source of quotes that knows its pools: every source except a service."""
 
     def known(self) -> KnownMarket:
-        """Return the market that is known without reading anything."""
+        """Return the market that is known without any read."""
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return a part of the known market in the state on which orders are quoted now.
+        """Return a part of the known market, in the state on which orders are quoted now.
 
         It has at least the pools `keys`, and those that give the prices of the tokens `priced`, by address, as far as
         they could be read. Raises `UpstreamError`.
@@ -139,7 +139,7 @@ class ReadsBlocks(Protocol):
     """A source of quotes that reads a node."""
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return what has been read of the newest block. Raises `UpstreamError`."""
+        """Return the data read from the newest block. Raises `UpstreamError`."""
 
     def refresh(self) -> None:
         """Read another block next time."""
@@ -147,10 +147,10 @@ class ReadsBlocks(Protocol):
 
 @runtime_checkable
 class FindsPools(Protocol):
-    """What a source of pools has that finds them at the block of a quote."""
+    """The interface of a pool source that finds pools at the block of a quote."""
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look pools up at the newest block of `node` from now on, and remember them if it `remembers`."""
+        """Look up pools at the newest block of `node` from now on, and remember them if it `remembers`."""
 
 
 class _Quotes(Protocol[_Answer]):
@@ -182,7 +182,7 @@ def require_pools(source: QuoteSource) -> PoolAccess:
 
 
 def payload_network(network: Network, payload: UnsignedTransaction) -> Network:
-    """Return the network of a payload that its source has just built, with the router that it is for."""
+    """Return the network of a payload that its source has just built, with the payload's router."""
     choice = payload.router_choice
     return network if choice is None else network.for_dialect(choice.dialect)
 
@@ -197,9 +197,9 @@ def route_pools(source: QuoteSource, result: RouteResult) -> Mapping[str, Pool] 
 
 
 def known_contract(source: QuoteSource, address: str) -> str | None:
-    """Return what the known market has at an address, a token or a pool, in words; None if it has nothing there.
+    """Return the token or pool that the known market has at an address, in words; None if there is none.
 
-    Of a service these are the tokens that were needed; it checks its own.
+    For a service, only the tokens that were needed are known; the service checks its own.
     """
     from swapcli.payload.checks.recipients import POOL, describe_token
 

@@ -1,4 +1,4 @@
-"""A source of quotes of a remote service with the published API."""
+"""A source of quotes from a remote service with the published API."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def served_networks(
 ) -> tuple[str, ...] | None:
     """Return the names of the networks that the service at `url` serves; None if it does not list them.
 
-    Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
+    Raises `ConfigError` for an invalid URL, and `UpstreamError` without a valid response.
     """
     key = api_key.reveal if api_key else None
     client = ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries)
@@ -65,14 +65,13 @@ def served_networks(
 
 
 class RemoteSource:
-    """Quotes of the service at `url` for one network.
+    """Quotes from the service at `url` for one network.
 
     `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
     the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
     response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
-    cannot express. `check_state` raises if quotes on the state that the service reports may not be used. Raise
-    `ConfigError` for an invalid URL. `tokens` are, by address, the catalogue's and those of the service that were
-    needed.
+    cannot express. `check_state` raises if quotes on the service's reported state may not be used. Raises `ConfigError`
+    for an invalid URL. `tokens` are, by address, the catalogue's and those of the service's that were needed.
     """
 
     def __init__(
@@ -127,11 +126,11 @@ class RemoteSource:
         del pinned
 
     def close(self) -> None:
-        """Close the connections; garbage collection also closes the connections."""
+        """Close the connections; garbage collection also closes them."""
         self._client.close()
 
     def token(self, name: str) -> Token:
-        """Return a token of the catalogue, otherwise of the service, if it lists tokens."""
+        """Return a token from the catalogue, otherwise from the service, if it lists tokens."""
         name = without_chain(name, self._network)
         try:
             return find_token(name, self._network, self.tokens)
@@ -153,14 +152,14 @@ class RemoteSource:
             return answer._replace(payload=validated_payload(parsed, answer.result, expected))
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload that the service builds on its present state, also of a quote."""
+        """Return the payload, for a quote as well, that the service builds on its present state."""
         result = result_of(quoted)
         self._check_api_version(result.api_version)
         check_route_not_blocked(result, self.tokens, self._network)
         if terms.permit is not None:
             raise InvalidOption("a service cannot build payloads with permits", hint="remove --service or --signature")
         expected = self._expected_payload(terms, with_route=False)
-        # The router takes no deadline, and V2 calldata neither.
+        # The router does not accept a deadline, and neither does V2 calldata.
         parsed = self._service.payload(result, terms._replace(deadline_s=None))
         self._check_state(self.state_source)
         with self._service.mismatch_as_upstream_error():
@@ -201,7 +200,7 @@ class RemoteSource:
         )
 
     def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:
-        """Return the known tokens and those of the route; an unknown intermediate token is named by its address."""
+        """Return the known tokens and the route's; an unknown intermediate token is named by its address."""
         known = dict(self.tokens)
         for token in (order.token_in, order.token_out):
             known.setdefault(token.address, token)
@@ -232,7 +231,8 @@ class RemoteSource:
         return not self._network.extended_protocols <= order.excluded_protocols
 
     def _excluded(self, request: QuoteRequest) -> tuple[str, ...]:
-        """Return the excluded protocols to name: others than those of the Fibrous API's list only if some are used."""
+        """Return the excluded protocols to send: protocols outside the Fibrous API's list only if some of them are
+        used."""
         excluded = [info for info in self._network.protocols if info.amm_name in request.order.excluded_protocols]
         if not self._uses_extended(request.order):
             excluded = [info for info in excluded if not info.is_extended]
@@ -240,7 +240,7 @@ class RemoteSource:
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
     def _check_expressible(self, request: QuoteRequest) -> None:
-        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out.
+        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than omit that part.
 
         A proof includes what `certify` requests.
         """
@@ -265,7 +265,7 @@ class RemoteSource:
             raise InvalidOption(f"{self._network.name} does not support v2", hint="use v1")
 
     def _learn(self, name: str) -> bool:
-        """Add the token that the service knows by this name, or all it lists; return whether there is any."""
+        """Add the token that the service knows by this name, or all tokens it lists; return whether there are any."""
         if name[:2].lower() != "0x":
             listed = self._service.tokens() or ()
             self.tokens = {each.token.address: each.token for each in listed} | self.tokens

@@ -1,8 +1,8 @@
-"""Have the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
+"""Let the protocols of a found route's sampled pools quote its amounts, so that every amount is exact.
 
-A route is found on samples. A path has at most one sampled pool, so the input of each does not depend on the output
-of another, and one round trip quotes them all at the samples' block. Where a protocol pays less
-than its samples promised, another route may be better; the search then continues without that pool, for a few rounds.
+A route is found on samples. A path has at most one sampled pool, so no input depends on the output of another sampled
+pool, and one round trip quotes them all at the samples' block. If a protocol pays less than its samples promised,
+another route may be better; the search then continues without that pool, for a few rounds.
 """
 
 from __future__ import annotations
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
     from swapcli.core.routing.router import ScoredRoute, SearchResult
 
 _MAX_ROUNDS: Final = 3
-"""Exchanges for one quote. The last search uses no sampled pool, so that its route needs none."""
+"""Rounds for one quote. The last search uses no sampled pool, so its route needs none."""
 _SHORTFALL: Final = 1e-5
-"""Part of an output, a tenth of a basis point: a protocol that pays less than its samples promised by less than this is
-not replaced."""
+"""A fraction of an output, a tenth of a basis point: a smaller shortfall below the samples does not exclude a pool."""
 
 QuoteSales = Callable[[Mapping[str, Sequence[Sale]]], Mapping[str, Pool | None]]
-"""Returns the sampled pools of these keys with the quotes of their protocols for these sales; None for a pool whose
+"""Returns the sampled pools with these keys, with their protocols' quotes for these sales; None for a pool whose
 protocol does not quote them."""
 
 
 class SampledAmounts:
-    """The sampled pools of one order. `quote_sales` asks the protocols.
+    """The sampled pools of one order. `quote_sales` queries the protocols.
 
     Example: `searchable, outcome = SampledAmounts(request, quote_sales).settle(searchable, outcome)`.
     """
@@ -47,7 +46,7 @@ class SampledAmounts:
         self._request, self._quote_sales = request, quote_sales
 
     def settle(self, searchable: SearchableMarket, outcome: SearchResult) -> tuple[SearchableMarket, SearchResult]:
-        """Return the best outcome whose amounts the protocols have quoted, and the searchable that it is on.
+        """Return the best outcome whose amounts the protocols have quoted, and its searchable market.
 
         Raises `NoRoute` if a protocol does not quote its amount and no other route is left, and `UpstreamError`.
         """
@@ -71,7 +70,7 @@ class SampledAmounts:
         return searchable, outcome
 
     def _quoted(self, searchable: SearchableMarket, outcome: SearchResult) -> SearchResult | None:
-        """Return the outcome as the protocols have quoted it; None if it no longer fills the order."""
+        """Return the outcome with the amounts quoted by the protocols; None if it no longer fills the order."""
         quoted, order = searchable.replay_again(self._request, outcome), self._request.order
         is_short = quoted is not None and order.reverse and quoted.best.replay.amount_out < order.amount
         return None if is_short else quoted
@@ -91,9 +90,9 @@ class SampledAmounts:
 
 
 def _sales_to_quote(pools: Mapping[str, Pool], outcome: SearchResult) -> dict[str, list[Sale]]:
-    """Return the sales whose outputs are estimates, by key of the pool: those of the route and of the best single path.
+    """Return the sales whose outputs are estimates, by pool key: those of the route and of the best single path.
 
-    A price to compare with is no less exact than the price itself.
+    The compared price must be as exact as the quoted one.
     """
     sales: dict[str, list[Sale]] = {}
     for found in (outcome.best, outcome.best_single_path):
@@ -103,7 +102,7 @@ def _sales_to_quote(pools: Mapping[str, Pool], outcome: SearchResult) -> dict[st
 
 
 def _sales_of(pools: Mapping[str, Pool], replay: Replay) -> dict[str, list[Sale]]:
-    """Return the sales of a route whose outputs are estimates."""
+    """Return a route's sales whose outputs are estimates."""
     estimated = [step for step in replay.steps if step.pool in replay.estimated_pools]
     return {step.pool: [Sale(step.token_in == pools[step.pool].tokens[0], step.amount_in)] for step in estimated}
 
@@ -128,7 +127,7 @@ def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> Mark
 
 
 def with_quoted_amounts(searchable: SearchableMarket, result: RouteResult, quote_sales: QuoteSales) -> SearchableMarket:
-    """Return the searchable with what the protocols of a route's sampled pools quote for its amounts.
+    """Return the searchable market with the protocols' quotes for a route's amounts in its sampled pools.
 
     A route that cannot be replayed is left to the payload builder. Raises `UpstreamError`.
     """

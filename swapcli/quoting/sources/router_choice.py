@@ -35,9 +35,9 @@ MAX_LOSS_BPS: Final = 0.1
 
 
 ExecutedRoute: TypeAlias = "tuple[SearchableMarket, SearchResult]"
-"""An outcome as the router of its market executes it."""
+"""An outcome as executed by the router of its market."""
 Search = Callable[[SearchableMarket, QuoteRequest], ExecutedRoute]
-"""Searches a market for its router, and may read pools that the market does not have.
+"""Searches a market for its router, and may read pools that are not yet in the market.
 
 Raises `NoRoute`, and `UpstreamError`.
 """
@@ -58,13 +58,13 @@ def choose_route(
 
     `found` is the best outcome over all pools; its market's network lists the routers. For a router that cannot execute
     this route, `searches` are called in turn until one finds a route that is good enough. With `needs_permit`, only
-    routers that take a permit are considered, if there are any.
+    routers that accept permits are considered, if there are any.
     """
     return _Choice(request, found, searches, needs_permit=needs_permit).choose()
 
 
 def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
-    """Return the network with the most trusted router, to wrap or unwrap: every router pays the same."""
+    """Return the network with the most trusted router, for wrapping or unwrapping: every router pays the same."""
     names, passed = available_dialects(network)
     return network.for_dialect(names[0]), RouterChoice(names[0], _reason(names[0], network), passed=passed)
 
@@ -74,8 +74,8 @@ def choose_for_route(
 ) -> tuple[SearchableMarket, RouterChoice]:
     """Return the market of the router that executes an earlier route, and the choice.
 
-    It is the router for which the route was found, if that is still available. Otherwise it is the most trusted one
-    that pays at most `MAX_LOSS_BPS` less than the best; gas is about the same in all of them. `needs_permit` is as in
+    It is the router for which the route was found, if it is still available. Otherwise it is the most trusted one that
+    pays at most `MAX_LOSS_BPS` less than the best; gas is about the same in all of them. `needs_permit` is as in
     `choose_route`.
     """
     available, passed = available_dialects(read.network)
@@ -115,8 +115,8 @@ class _Choice:
         self._searched_pools: list[frozenset[str]] = []
         routes = self._best.best, self._best.best_single_path, self._best.unlimited
         self._route_pools = {step.pool for each in routes if each for step in each.replay.steps}
-        # The gas of the Fibrous API's router is not known. It counts as much as that of the most trusted one, since
-        # another figure would be a guess that decides small orders.
+        # The gas of the Fibrous API's router is unknown. It is counted like that of the most trusted router, because
+        # any other figure would be a guess that decides small orders.
         self._common_gas = execution_of(self._network.for_dialect(self._names[0])).gas
 
     def choose(self) -> ChosenRoute:
@@ -126,10 +126,10 @@ class _Choice:
             self._evaluate(name)
             if name in self._values and self._is_best(name):
                 return self._chosen(name)
-        return self._chosen(FIBROUS)  # no router carries the order, and building its payload says so
+        return self._chosen(FIBROUS)  # no router can execute the order, which building its payload reports
 
     def _evaluate(self, name: str) -> None:
-        """Find the output of a dialect's router: by the best route, or by another one if that may be good enough."""
+        """Find the output of a dialect's router: by the best route, or by another route if that may be good enough."""
         if name in self._evaluated:
             return
         self._evaluated.add(name)
@@ -149,7 +149,7 @@ class _Choice:
         return self._loss_bps(self._values[name], max(self._values.values())) <= MAX_LOSS_BPS
 
     def _execute(self, name: str) -> None:
-        """Record the route as a dialect's router executes it, if that can."""
+        """Record the route as executed by a dialect's router, if the router can execute it."""
         if name == FIBROUS:
             if self._is_published_route():
                 self._record(name, self._read, self._best)
@@ -169,7 +169,7 @@ class _Choice:
         searchable = SearchableMarket(self._read.market._replace(network=network), self._read.clock)
         keys = frozenset(searchable.executable.pools)
         if any(keys <= known for known in self._searched_pools):
-            return  # a dialect that executes these pools and more has lost already
+            return  # a dialect that executes these pools and more has already lost
         self._searched_pools.append(keys)
         for search in self._searches:
             with suppress(NoRoute, RequestBudgetSpent):
@@ -188,7 +188,7 @@ class _Choice:
         return self._value(self._read, self._best, self._gas_of(name))
 
     def _gas_of(self, name: str) -> RouterGas:
-        """Return the gas of a dialect's router, as it counts in the choice."""
+        """Return the gas of a dialect's router, as counted in the choice."""
         return execution_of(self._network.for_dialect(name)).gas if TRUST_OF[name].has_known_gas else self._common_gas
 
     def _value(self, searched: SearchableMarket, outcome: SearchResult, gas: RouterGas) -> float:
@@ -203,13 +203,13 @@ class _Choice:
         return best.replay.amount_out - units * outcome.problem.spec.gas_value
 
     def _loss_bps(self, value: float, best: float) -> float:
-        """Return how much less a value is than another, in basis points of the route's amount."""
+        """Return by how much a value is below another, in basis points of the route's amount."""
         found = self._best.best
         amount = found.amount_in if self._request.order.reverse else found.replay.amount_out
         return BPS * (best - value) / amount if amount else 0.0
 
     def _is_published_route(self) -> bool:
-        """Return whether all protocols of the route are those of the interface, whose router executes no others."""
+        """Return whether all protocols of the route are in the interface, whose router executes no others."""
         if FIBROUS not in known_dialects(self._network):
             return False
         extended, pools = self._network.extended_protocols, self._read.market.pools
@@ -246,7 +246,7 @@ def _paying(
 
 
 def _reason(name: str, network: Network) -> str:
-    """Return why a dialect is chosen, as clauses."""
+    """Return why a dialect was chosen, as clauses."""
     reason = TRUST_OF[name].reason
     if name == FIBROUS and not any(published_dialects(network)):
         as_of = f" (as of {network.facts_date})" if network.facts_date else ""

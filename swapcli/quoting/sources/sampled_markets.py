@@ -1,4 +1,4 @@
-"""The sampled pools of a market: which are useful for an order, and markets without those that are not believed."""
+"""The sampled pools of a market: those useful for an order, and markets without implausible ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from swapcli.quoting.sources.market_prices import unit_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 _MAX_GAIN: Final = 2.0
-"""A pool that pays more for a small amount than this times what other pools say it is worth is not believed."""
+"""A pool that pays more than this multiple of what other pools indicate for a small amount is not believed."""
 
 
 def without_pools(searchable: SearchableMarket, keys: Collection[str]) -> SearchableMarket:
-    """Return the searchable without the pools of these keys."""
+    """Return the searchable market without the pools with these keys."""
     pools = {key: pool for key, pool in searchable.market.pools.items() if key not in keys}
     return searchable.with_market(searchable.market._replace(pools=pools))
 
@@ -29,14 +29,15 @@ def sampled_keys(market: MarketState) -> list[str]:
 
 
 def has_samples(market: MarketState) -> bool:
-    """Return whether a market has a sampled pool that can be quoted."""
+    """Return whether a market has a quotable sampled pool."""
     return any(pool.has_samples for pool in market.pools.values())
 
 
 def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
     """Return the keys of the sampled pools between these tokens, those with tokens of the order first.
 
-    Of these, pools come in the order of their protocols in the definition: anyone may have created those of the last.
+    Within each group, pools follow the order of their protocols in the definition; anyone may have created pools of the
+    last ones.
     """
     places = {name: place for place, name in enumerate(quoted_protocols(market.network))}
     useful = [
@@ -48,7 +49,7 @@ def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tok
 
 
 def without_wrong_prices(searchable: SearchableMarket) -> SearchableMarket:
-    """Return the searchable without sampled pools whose prices are far better than all other pools say."""
+    """Return the searchable market without sampled pools whose prices are far better than all other pools indicate."""
     market = searchable.market
     if not has_samples(market):
         return searchable
@@ -66,7 +67,7 @@ def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:
 
 
 def _start_rate(pool: Pool, token_in: str, token_out: str) -> float:
-    """Return the rate of the first unit; infinity, which is not believed, if the samples break the computation."""
+    """Return the rate of the first unit; infinity, which is never believed, if the samples break the computation."""
     try:
         return pool.curve(token_in, token_out).start_rate
     except Exception as error:

@@ -1,4 +1,4 @@
-"""A market that orders are searched on: the router, and the rules by which tokens transfer."""
+"""A searchable market: the router, and the rules for how tokens transfer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 Cancelled = Callable[[], bool]
 
 _MAX_DELAY = 3.0
-"""Times the limit of a search that it may take on a busy machine. People wait for seconds, not for tens of seconds."""
-_SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the current step, the replay and prices
+"""Multiple of its time limit that a search may take on a busy machine. People wait for seconds, not for tens of
+seconds."""
+_SEARCH_TIME_SHARE = 0.9  # share of a search's time limit: the rest is for the current step, replay and prices
 
 
 class SearchableMarket:
-    """Searches orders on a market. All of them share one index of it.
+    """Searches orders on a market; all searches share one index.
 
-    `executable` is the market with the pools that the network's router can execute, `router` searches those of them
+    `executable` is the market with the pools that the network's router can execute; `router` searches those of them
     that routes may use.
     """
 
@@ -51,7 +52,7 @@ class SearchableMarket:
         executable: MarketState | None = None,
         memory: SearchMemory | None = None,
     ) -> None:
-        """With a `memory`, searches start from those of similar orders, on later states too."""
+        """With a `memory`, searches start from earlier ones for similar orders, on later states too."""
         self.market, self.clock = market, clock
         self.executable = executable_market(market) if executable is None else executable
         self.execution = execution_of(market.network)
@@ -59,9 +60,9 @@ class SearchableMarket:
         self.router = self._new_router(frozenset(), memory)
 
     def executing(self, network: Network, keys: Collection[str] | None = None) -> SearchableMarket:
-        """Return the market with another router of its network, which executes routes that were found on this one.
+        """Return the market with another router of its network, which executes routes found on this market.
 
-        These use only the pools with the `keys`, by default all. Prices and proofs are about all pools of this one.
+        These use only the pools with these `keys`, by default all. Prices and proofs cover all pools of this market.
         """
         pools = self.market.pools
         used = pools if keys is None else {key: pools[key] for key in keys if key in pools}
@@ -72,7 +73,8 @@ class SearchableMarket:
         return found
 
     def execute_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
-        """Return the outcome of a search for another router with its route as this market's executes it, if it can."""
+        """Return the outcome of a search for another router, with its route as this market's router executes it, if
+        possible."""
         order = self.order_in_pools(request.order)
         return self.router_for(order).execute_again(order, outcome)
 
@@ -87,7 +89,7 @@ class SearchableMarket:
         return self.state_at(self.clock.now_s(), self.router.index.broken_pools.values())
 
     def state_at(self, now_s: float, broken: Iterable[SkippedPool]) -> StateSource:
-        """Return the source of the market's state, at a Unix time, without pools that break computations."""
+        """Return the source of the market's state at a Unix time, without pools that break computations."""
         return StateSource.of(self.market, now_s, broken, without_samples=self._without_samples)
 
     @cached_property
@@ -95,11 +97,11 @@ class SearchableMarket:
         return count_without_samples(self.market)
 
     def with_market(self, market: MarketState) -> SearchableMarket:
-        """Return another market, with the same memory of searches."""
+        """Return another market that shares this one's memory of searches."""
         return SearchableMarket(market, self.clock, memory=self.router.memory)
 
     def without_memory(self) -> SearchableMarket:
-        """Return the same market and index, on which searches start from no other."""
+        """Return the same market and index, with searches that do not start from earlier ones."""
         found = copy(self)
         found.router = self.router.without_memory()
         return found
@@ -115,7 +117,7 @@ class SearchableMarket:
         return after
 
     def name_skipped(self, known: SearchableMarket) -> None:
-        """Name the pools that break computations on `known`, an earlier state, and were not read again."""
+        """List the pools that break computations on `known`, an earlier state, and were not read again."""
         broken = known.router.index.broken_pools
         if broken:
             self.router.index.skip(each for key, each in broken.items() if key not in self.market.pools)
@@ -123,7 +125,7 @@ class SearchableMarket:
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:
-        """Return the result of the search for an order; it is no worse than `candidates` are on this market.
+        """Return the result of the search for an order; it is at least as good as `candidates` on this market.
 
         An order that wraps or unwraps needs no search. If `is_cancelled` returns true, raises `Cancelled`. Raises as
         `QuoteSource.quote`.
@@ -140,7 +142,7 @@ class SearchableMarket:
         )
 
     def build_quote(self, request: QuoteRequest, outcome: SearchResult) -> Quote:
-        """Return the quote of a result of `search`, with the gas of its terms."""
+        """Return the quote for a result of `search`, with the gas for its terms."""
         order = request.order
         in_pools = self.order_in_pools(order)
         quote = self.router_for(in_pools).build_quote(
@@ -164,11 +166,13 @@ class SearchableMarket:
         )
 
     def replay_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
-        """Return an outcome found on other states of the pools as it is on these; None if a pool rejects its amount."""
+        """Return an outcome found on other states of the pools, replayed on these; None if a pool rejects its
+        amount."""
         return self.router_for(self.order_in_pools(request.order)).replay_again(outcome)
 
     def router_for(self, order: Order) -> Router:
-        """Return the shared router; for an order with a token that other routes may not use, one that allows it."""
+        """Return the shared router; for an order with a token that other routes may not use, a router that allows
+        it."""
         if self._proven is not None:
             found = self._proven.router_for(order)
             return found.executing(self.executable, self.execution, calldata_limit(self.network))
@@ -204,8 +208,8 @@ class SearchableMarket:
     def _time_limit(self, solve_time_s: float | None) -> Callable[[], bool] | None:
         """Return a function that shows whether the time of a search that starts now is up; None without a limit.
 
-        It is the processor's time, so that a busy machine gives the same answer as an idle one, only later. It must be
-        asked in the thread that searches.
+        It measures processor time, so a busy machine gives the same result as an idle one, only later. It must be
+        called in the thread that searches.
         """
         if not solve_time_s:
             return None

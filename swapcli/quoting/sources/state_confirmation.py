@@ -1,9 +1,9 @@
-"""Confirm the state behind a payload with other nodes, so that no single public node decides what is signed.
+"""Confirm the state behind a payload with other nodes, so that no single public node decides what the user signs.
 
 A second node reads the pools of the route again, at the same block, and must return the same states to the unit. If it
-does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Other pools that the first node has
-read count if the order would pay more with the second node's states of them: otherwise one node could make a bad route
-look like the best one by hiding the others.
+does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Other pools read by the first node
+matter if the order would pay more with the second node's states: otherwise one node could make a bad route look best by
+hiding better ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HINT: Final = "try again, or set a trusted node with --rpc-url, or a different 
 class Confirmation(NamedTuple):
     """How many nodes agree on a state, including the one that it was read from.
 
-    `unconfirmed` is the reason if a second node should have confirmed it and none did.
+    If a second node should have confirmed the state but none did, `unconfirmed` is the reason.
     """
 
     witnesses: int
@@ -46,11 +46,11 @@ class Confirmation(NamedTuple):
 
 
 class BuiltState(NamedTuple):
-    """The state that a payload was built from: `pools` are those of its route, by key, as they were `read`.
+    """The state behind a payload: `pools` are those of its route, by key, as they were `read`.
 
-    The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
-    order would pay more with other states of pools, by key, None for one that cannot be read, or at another gas price;
-    it is None if the route was given.
+    The `transfers` of its tokens were tried on the node, in the `trials`. `improves` returns whether the order would
+    pay more with other pool states, by key (None for a pool that cannot be read), or at another gas price; it is None
+    if the route was given.
     """
 
     read: ReadState
@@ -62,11 +62,11 @@ class BuiltState(NamedTuple):
 
 
 class _Difference(Exception):
-    """A witness contradicts the first node; `str` describes the difference."""
+    """A witness contradicts the first node; the message describes the difference."""
 
 
 class StateConfirmation:
-    """Confirms states with `witnesses`. The first of them reads while the first node is still being read.
+    """Confirms states with `witnesses`. The first witness reads while the first node is still being read.
 
     Example: `confirmation.begin(snapshot)`, read the pools, then `confirmation.finish(state)`.
     """
@@ -79,7 +79,7 @@ class StateConfirmation:
         self._mirrored_trials: Pending[TransferReport] | None = None
 
     def begin(self, snapshot: BlockSnapshot) -> None:
-        """Have a witness read the block of a snapshot, and then the same pools as the snapshot."""
+        """Let a witness read the block of a snapshot, and then the same pools as the snapshot."""
         if self._mirrored is snapshot:
             return
         self._discard()
@@ -92,7 +92,7 @@ class StateConfirmation:
         snapshot.answers = None if snapshot.known else {}
 
     def _prefetch(self, calls: Sequence[ContractCall]) -> None:
-        """Have the witness make calls, and read the tokens of the pools that are read."""
+        """Let the witness make calls, and read the tokens of the pools that are read."""
         from swapcli.state.tokens import decimals_call
 
         if self._mirror is None or self._mirrored is None:
@@ -101,7 +101,7 @@ class StateConfirmation:
         self._mirror.prefetch([*calls, *map(decimals_call, tokens)])
 
     def begin_trials(self, trials: Sequence[TransferTrial]) -> None:
-        """Have the witness run trials of transfers that the first node runs."""
+        """Let the witness run the trials of transfers that the first node runs."""
         self._trials.update(dict.fromkeys(trials))
         mirror, all_trials = self._mirror, [*self._trials]
         if mirror is not None:
@@ -110,15 +110,15 @@ class StateConfirmation:
             )
 
     def finish(self, state: BuiltState) -> Confirmation:
-        """Return how many nodes agree on a state. Raises `NodesDisagree`, and `UpstreamError` of a witness that the
-        user has named."""
+        """Return how many nodes agree on a state. Raises `NodesDisagree`, and `UpstreamError` from a witness named by
+        the user."""
         try:
             return self._confirm(state)
         finally:
             self._discard()
 
     def close(self) -> None:
-        """End the witness that reads along."""
+        """Stop the witness that reads along."""
         self._discard()
 
     def _confirm(self, state: BuiltState) -> Confirmation:
@@ -163,7 +163,7 @@ class StateConfirmation:
         return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the pool state{why}")
 
     def _candidates(self, read: ReadState) -> Generator[WitnessNode, None, None]:
-        """Yield the witness that reads already, then the others."""
+        """Yield the witness that is already reading, then the others."""
         tried = set()
         if self._mirror is not None and self._mirrored is not None and self._mirrored.head is read.head:
             tried.add(self._mirror.host)
@@ -200,7 +200,7 @@ class StateConfirmation:
             raise _Difference(f"has a different block {block.number:,}: the time differs")
         if first.head.code is not None and head.code is not None and head.code != first.head.code:
             raise _Difference(f"has different code for the router {first.network.router}")
-        with suppress(UpstreamError):  # what has failed is read again, and raises then
+        with suppress(UpstreamError):  # failed reads are repeated, and raise then
             witness.finish()
         try:
             if not _has_same_answers(witness, first):
@@ -228,7 +228,7 @@ class StateConfirmation:
             raise _Difference(f"reports a different state of the pool {key}, with which the order pays more")
 
     def _check_gas_price(self, head: ChainHead, state: BuiltState) -> None:
-        """Compare gas prices if they decide the route: at a high one, fewer pools pay off."""
+        """Compare gas prices if they decide the route: at a high price, fewer pools pay off."""
         price, other = state.read.head.gas_price, head.gas_price
         if state.improves is None or not isinstance(price, int) or not isinstance(other, int):
             return
@@ -252,7 +252,7 @@ class StateConfirmation:
         self._check_transfers(witness, head, state)
 
     def _check_transfers(self, witness: WitnessNode, head: ChainHead, state: BuiltState) -> None:
-        """Compare how tokens transfer: those of the route, and those that limited the choice of routes."""
+        """Compare how tokens transfer: the route's tokens, and those that limited the choice of routes."""
         trials = {**dict.fromkeys(state.trials), **self._trials}
         if not trials:
             return
@@ -269,7 +269,7 @@ class StateConfirmation:
 
 
 def _has_same_answers(witness: WitnessNode, first: ReadState) -> bool:
-    """Return whether a witness returned the same as the first node to all calls, so that the states are equal too."""
+    """Return whether a witness responded like the first node to all calls, so that the states are equal too."""
     answers = first.answers
     if not answers:
         return False

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.state.store import SkippedEntry
 
-_HEALTH_POOLS = 200  # the deepest ones, for the quote of a health check
+_HEALTH_POOLS = 200  # the deepest pools, for the quote of a health check
 
 
 class KnownInStore:
@@ -45,7 +45,7 @@ class KnownInStore:
         self._store, self._clock, self._memory = store, clock, memory
 
     def part(self, market: MarketState) -> SearchableMarket:
-        """Return a part of the store, to be searched."""
+        """Return a part of the store, to search."""
         return SearchableMarket(market, self._clock, memory=self._memory)
 
     def whole(self) -> MarketState:
@@ -85,12 +85,12 @@ class KnownInStore:
         return self._store.read_past_pools(keys)
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Record transfers, unless another process is writing just now."""
+        """Record transfers, unless another process is writing at that time."""
         self._store.record_transfers(behaviours, block)
 
 
 class StoreSource:
-    """Quotes over a store, which has to stay open; a `PoolSource`."""
+    """Quotes over a store, which must stay open; a `PoolSource`."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class StoreSource:
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         memory: SearchMemory | None = None,
     ) -> None:
-        """With a `memory`, searches start from those of similar orders; see `core.routing.search_memory`."""
+        """With a `memory`, searches start from earlier ones for similar orders; see `core.routing.search_memory`."""
         self.store = store
         self._clock = clock
         self._payloads = LocalPayloads(clock, route_ttl_s)
@@ -120,7 +120,7 @@ class StoreSource:
         try:
             return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:
-            # Reading all tokens is slow, and needed only for the hint of the error.
+            # Reading all tokens is slow, and only the error's hint needs it.
             tokens, inventory = self.store.read_tokens(), self.store.inventory
             if reason := inventory.skip_reason(name.lower()):
                 raise UnknownToken(
@@ -150,7 +150,7 @@ class StoreSource:
         return self._payloads.of_route(searchable, result, terms)
 
     def health(self) -> Health:
-        """Return the health: the sample is quoted over the deepest pools."""
+        """Return the health: the sample order is quoted on the deepest pools."""
         market = self.store.read_deepest(_HEALTH_POOLS)
         searchable, summary = self._known.part(market), self.store.read_summary()
 

@@ -1,4 +1,4 @@
-"""Compare the tokens of live quotes with their contracts, in the requests that read the pools, each token once."""
+"""Compare the tokens of live quotes with their contracts, in the same requests that read the pools, once per token."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TokenChecks:
         return self._file.load() if self._file else {}
 
     def unconfirmed(self, addresses: Iterable[str], tokens: Mapping[str, Token]) -> list[str]:
-        """Return those of the addresses whose token, as `tokens` describe it, has not been compared yet."""
+        """Return the addresses whose token, as `tokens` describes it, has not been compared yet."""
         confirmed = self._confirmed
         return [
             address
@@ -43,10 +43,10 @@ class TokenChecks:
     def check(
         self, tokens: Mapping[str, Token], facts: Mapping[str, TokenFacts], order_tokens: Collection[str]
     ) -> frozenset[str]:
-        """Compare `tokens` with the `facts` of their contracts, and remember those that are right.
+        """Compare `tokens` with the `facts` of their contracts, and remember the correct ones.
 
         Raises `ConfigError` for a token of the order or of the network's definition, which a user can correct. Returns
-        the addresses of other wrong tokens, whose pools no route may use.
+        the addresses of other wrong tokens; no route may use their pools.
         """
         new = [tokens[address] for address in self.unconfirmed(facts, tokens)]
         if not new:
@@ -81,7 +81,7 @@ class TokenChecks:
 def compare_listed_tokens(
     node: Node, network: Network, checks: TokenChecks, listed: Iterable[Token] = ()
 ) -> frozenset[str]:
-    """Compare tokens, by default those of the network's definition, with their contracts at the newest block.
+    """Compare tokens, by default those in the network's definition, with their contracts at the newest block.
 
     Returns and raises as `TokenChecks.check`, and raises `UpstreamError`.
     """

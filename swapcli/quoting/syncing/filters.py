@@ -1,4 +1,4 @@
-"""The filter of a sync: tokens, also of token lists, protocols, depth and the first block."""
+"""The filter of a sync: tokens (also from token lists), protocols, depth and the first block."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from swapcli.state.sync import SyncFilter
 from swapcli.state.tokens import load_tokens
 
 TokenListReader = Callable[[str, int], bytes]
-"""Reads a file of at most so many bytes."""
+"""Reads a file, up to a maximum number of bytes."""
 
 _LIST_MARK = "@"
 _MAX_LIST_BYTES = MAX_BODY_BYTES
-_MAX_NOTES = 3  # on bad entries; the others are counted
+_MAX_NOTES = 3  # notes on bad entries; the others are counted
 _DOLLARS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII).fullmatch
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII).fullmatch
 
@@ -55,7 +55,7 @@ def parse_sync_filter(
 
 
 def _all_protocols(network: Network) -> frozenset[str] | None:
-    """Return the names of all protocols; None, which is those of the Fibrous API's list, if there are no others."""
+    """Return the names of all protocols; None, which means the Fibrous API's list, if there are no others."""
     is_longer = network.extended_protocols
     return frozenset(protocol.amm_name for protocol in network.protocols) if is_longer else None
 
@@ -76,7 +76,7 @@ def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended:
 
 
 class ListedTokens(NamedTuple):
-    """The values of --tokens with the tokens of each list in its place, decimals in lists by address, and notes."""
+    """The values of `--tokens`, with each list replaced by its tokens, the lists' decimals by address, and notes."""
 
     names: list[str]
     decimals: dict[str, int]
@@ -86,9 +86,9 @@ class ListedTokens(NamedTuple):
 def read_token_lists(
     values: Sequence[str], network: Network, timeout_s: float, read: TokenListReader | None = None
 ) -> ListedTokens:
-    """Read the lists that are named as `@FILE` or `@URL`; `read` reads their files.
+    """Read the lists given as `@FILE` or `@URL`; `read` reads their files.
 
-    Wrong entries are omitted, and noted. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
+    Wrong entries are omitted, with a note. Raises `InvalidInput` and `UpstreamError` for an unusable list.
     """
     listed = ListedTokens([], {}, [])
     for value in values:
@@ -115,7 +115,7 @@ def read_token_lists(
 
 
 def _notes_on(bad_entries: Sequence[InvalidInput]) -> list[str]:
-    """Return the notes on the entries of a list that were omitted: the first ones, and how many more there are."""
+    """Return notes on the omitted entries of a list: the first few, and how many more there are."""
     notes = [f"skipped in the token list: {printable(error.message)}" for error in bad_entries[:_MAX_NOTES]]
     if len(bad_entries) > _MAX_NOTES:
         notes.append(f"skipped in the token list: {len(bad_entries) - _MAX_NOTES:,} more entries")
@@ -140,7 +140,7 @@ def _read_token_list(name: str, network: Network, timeout_s: float, read: TokenL
 
 
 def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) -> list[str]:
-    """Return a sentence for each kind of difference between the decimals in lists and those of the chain.
+    """Return a sentence for each kind of difference between the decimals in lists and on the chain.
 
     Raises `UpstreamError`.
     """
@@ -170,7 +170,7 @@ def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
 
 
 def _parse_token(network: Network, name: str) -> str:
-    """Return the address of a token of the catalogue or of any address; the native token becomes its wrapped form."""
+    """Return the address of a token, from the catalogue or any address; the native token becomes its wrapped form."""
     name = without_chain(name, network)
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)

@@ -1,4 +1,4 @@
-"""A sync of one network: its node and its store, open for as long as it lasts."""
+"""A sync of one network, with its node and store open while it runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ON_DISK = "the store is on disk again, with all blocks"
 
 
 class SyncRequest(NamedTuple):
-    """Which pools of a network to sync, as words: those of `swapcli sync`."""
+    """Which pools of a network to sync, in the words of `swapcli sync`."""
 
     network: str
     tokens: Sequence[str] | None = None
@@ -51,11 +51,11 @@ class SyncRequest(NamedTuple):
     min_liquidity: str | None = None
     from_block: str | None = None
     publishes: bool = False
-    """Whether each block will be published, if the settings name a server for that."""
+    """Whether each block will be published, which requires a server in the settings."""
 
 
 class OpenSync(NamedTuple):
-    """A node, and the store of its network. `note` receives notes as sentences."""
+    """A node and its network's store. `note` receives notes as sentences."""
 
     sources: SourceChooser
     network: Network
@@ -68,7 +68,7 @@ class OpenSync(NamedTuple):
     def fill(
         self, show: Callable[[], AbstractContextManager[Callable[[Progress], object]]], *, accept_losses: bool = False
     ) -> SyncResult:
-        """Sync the pools into the store; `show` opens what receives the progress.
+        """Sync the pools into the store; `show` opens the receiver of the progress.
 
         Raises `Interrupted` on Ctrl-C, `UpstreamError`.
         """
@@ -106,10 +106,10 @@ class OpenSync(NamedTuple):
         uninterrupted: Callable[[], AbstractContextManager[object]],
         report: Callable[[str], object],
     ) -> None:
-        """Follow the chain until interrupted; `report` receives what happens to the connection and to the disk.
+        """Follow the chain until interrupted; `report` receives connection and disk events.
 
-        `on_failure` receives the first error of each failure, as `watch_chain` describes, and `uninterrupted` is open
-        while the store is written.
+        `on_failure` receives the first error of each failure, as in `watch_chain`; `uninterrupted` is entered while the
+        store is written.
         """
         problem: str | None = None
         head = self.store.inventory.head()
@@ -135,7 +135,7 @@ class OpenSync(NamedTuple):
                 problem = self.heads.problem
                 report(f"{problem}; polling for new blocks instead" if problem else _SUBSCRIBED)
 
-        # The publisher opens the copy, too.
+        # The publisher opens the copy as well.
         with store_folder(memory_folder()) as folder:
             chain = ChainFollower(self.store, self.node, report_disk, str(folder / "copy.sqlite"))
             watch_chain(step, on_failure, pause)
@@ -166,7 +166,7 @@ def open_sync(
     read_list: TokenListReader | None = None,
     on_connecting: Callable[[str], object] | None = None,
 ) -> Iterator[OpenSync]:
-    """Open the node and the store of a network for a sync.
+    """Open a network's node and store for a sync.
 
     `read_list` reads the file of a token list; `on_connecting` receives the URL of the node, without secrets. Raises
     `UnknownNetwork`, `UnknownToken`, `UnknownProtocol`, `InvalidOption`, `ConfigError` and `UpstreamError`.
@@ -193,7 +193,7 @@ def open_sync(
     with closing(node), closing(heads):
         if on_connecting is not None:
             on_connecting(node.redacted_url)
-        # Before the store: an unusable node should not leave an empty store behind.
+        # Before the store, so that an unusable node does not leave an empty store behind.
         _check_from_block(sync_filter, node)
         compare_listed_tokens(node, network, sources.nodes.token_checks(network))
         for difference in compare_decimals(node, network, listed_decimals) if listed_decimals else ():
@@ -213,10 +213,10 @@ def sync(
     accept_losses: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> SyncResult:
-    """Sync a network's pools from the node of the settings, otherwise from a public one, into its store.
+    """Sync a network's pools into its store, from the node in the settings, otherwise from a public one.
 
-    Words are those of `swapcli sync`. Run it again to continue after an error. Raises as the command: `UnknownToken`,
-    `UnknownProtocol`, `InvalidOption`, `UpstreamError`, also if there is no pool.
+    Arguments use the words of `swapcli sync`. After an error, run it again to continue. Raises as the command does:
+    `UnknownToken`, `UnknownProtocol`, `InvalidOption`, and `UpstreamError`, also if there are no pools.
     """
     sources = open_program_sources(settings)
     request = SyncRequest(network, tokens, protocols, min_liquidity, from_block)
@@ -230,7 +230,7 @@ def sync_once(
     *,
     accept_losses: bool = False,
 ) -> SyncResult:
-    """Sync into an open store. Raises as `OpenSync.fill`, and `UpstreamError` if the first sync has found no pool."""
+    """Sync into an open store. Raises as `OpenSync.fill`, and `UpstreamError` if the first sync finds no pool."""
     had_pools = opened.store.inventory.has_pools()
     filled = opened.fill(show, accept_losses=accept_losses)
     summary = filled.store.summary

@@ -1,6 +1,6 @@
 """Publish what a sync writes to its store, on a separate thread.
 
-A slow or missing Redis server so never delays the store. Messages go to stderr when what the publisher does changes.
+So a slow or missing Redis server never delays the store. When the publisher's status changes, a message goes to stderr.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from swapcli.state.feed.publisher import FeedPublisher, PublisherState
 from swapcli.state.store import Store
 
 _RENEWAL_S: Final = 1.0
-"""Pause between two signs of life, if there is no new block: many may be lost before the lease ends. By them the
-publisher sees an empty server, a request for a snapshot, and the end of the process for which it stands by."""
+"""Pause between two signs of life if there is no new block: many may be lost before the lease ends. They also let the
+publisher notice an empty server, a request for a snapshot, and the end of the process for which it stands by."""
 _JOIN_TIMEOUT_S: Final = 5.0
-"""Time to finish a snapshot. A thread that still waits for the server is abandoned, since it is a daemon."""
+"""Time to finish a snapshot. A thread that still waits for the server is then abandoned, since it is a daemon."""
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def publishing(
     writer: FeedWriter,
     note: Callable[[str], object],
 ) -> Iterator[Callable[[], object]]:
-    """Publish the store while the block lasts; yield a function to call after each new block of the store.
+    """Publish the store while the context lasts; yield a function to call after each new block of the store.
 
-    `store_path` returns where the store is: while its disk cannot be written, in memory.
+    `store_path` returns the store's path, which is in memory while its disk is not writable.
     """
     thread = _PublisherThread(open_store, store_path, writer, note)
     thread.start()
@@ -83,7 +83,7 @@ class _PublisherThread(Thread):
                     publisher.release()
 
     def _publish(self, publisher: FeedPublisher) -> None:
-        """Publish until stopped, or the store is elsewhere. Raises errors of the store."""
+        """Publish until stopped, or until the store moves elsewhere. Raises errors of the store."""
         while not self._is_stopped and publisher.store.path == self._store_path():
             self._wakeup.clear()
             try:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class SyncResult:
     """The store after a sync, the number of new pools, the skipped entries, and the duration.
 
-    `found_by` says how its pools were found. `unexplained` are the pools that changed without an event of their kind,
-    with their protocols.
+    `found_by` says how its pools were found. `unexplained` are pools that changed without an event of their kind, with
+    their protocols.
     """
 
     store: StoreInfo

@@ -1,4 +1,4 @@
-"""Follow a chain block by block, through failures of its nodes."""
+"""Follow a chain block by block, despite failures of its nodes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def watch_chain(
     pause: Callable[[], object],
     now_s: Callable[[], float] = time.monotonic,
 ) -> Never:
-    """Run `step` after each pause until it raises a different error than `UpstreamError`.
+    """Run `step` after each pause until it raises an error other than `UpstreamError`.
 
-    `on_failure` gets the first `UpstreamError` after a success. Raises the last one after `MAX_FAILING_S` of them.
+    `on_failure` receives the first `UpstreamError` after a success. After `MAX_FAILING_S` of failures, raises the last
+    one.
     """
     failing_since_s: float | None = None
     while True:

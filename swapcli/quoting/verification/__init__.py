@@ -1,3 +1,3 @@
-"""What was mined, compared with what the pools and the best route would have paid just before it."""
+"""Mined swaps, compared with the output of the pools and of the best route just before them."""
 
 PUBLIC = ("hindsight", "recent_verification", "recording", "transaction_verification")

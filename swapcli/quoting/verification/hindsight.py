@@ -1,7 +1,7 @@
-"""What mined swaps got, beside what the best route would have paid at their parent blocks.
+"""Compare mined swaps with the best route at their parent block.
 
 The best route is the one that a quote would have found on the state just before the block of the transaction, at the
-gas price that the transaction paid. Both are compared as they are, and after the gas of each.
+gas price that the transaction paid. Both are compared before and after gas.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 _NO_NET_SWAP = "its swaps do not add up to one token sold and one bought"
 UNKNOWN_VENUE = "unknown"
-"""Stands for the protocol of a pool that is not known."""
+"""Stands for the protocol of an unknown pool."""
 MAX_CHART_ROWS = 12
-"""Protocols in the picture, each a line of dots."""
+"""Protocols in the chart, each a line of dots."""
 EQUAL_BPS = 0.01
-"""Differences below this count as equal: a hundredth of a basis point is less than searches differ by."""
+"""Differences below this count as equal: searches differ by more than a hundredth of a basis point."""
 
 
 class SwapHindsight(NamedTuple):
     """A mined transaction and the best route at its parent block. Amounts are in base units of the output token.
 
-    `verification` is None if the transaction could not be read. `reason` says why it cannot be compared, empty if it
-    can; `is_retryable` is whether it may be comparable later. Amounts net of gas are None where gas has no price; both
-    are at the value of gas of the best route's quote, which comes from `gas_value_source`.
+    `verification` is None if the transaction could not be read. `reason` says why it cannot be compared; it is empty if
+    it can. `is_retryable` is true if it may be comparable later. Amounts net of gas are None if gas has no price; both
+    use the gas value of the best route's quote, which comes from `gas_value_source`.
     """
 
     transaction: str
@@ -79,7 +79,7 @@ class SwapHindsight(NamedTuple):
 
     @property
     def net_difference_bps(self) -> float | None:
-        """The same after the gas of each; None if unknown."""
+        """The same difference after the gas of each; None if unknown."""
         return _difference_bps(self.best_net_of_gas, self.net_of_gas)
 
     @property
@@ -113,7 +113,8 @@ class SwapHindsight(NamedTuple):
 
 
 class VenueHindsight(NamedTuple):
-    """How the explained transactions that used a protocol compare: `used` of them, with the differences of `bps`.
+    """The comparison of the explained transactions that used a protocol: `used` of them, with their differences in
+    `bps`.
 
     `would_use` counts the best routes that use the protocol.
     """
@@ -125,9 +126,9 @@ class VenueHindsight(NamedTuple):
 
 
 class HindsightSummary(NamedTuple):
-    """How transactions compare with the best routes, after gas if it is known, and by protocol.
+    """The comparison of transactions with the best routes, after gas if known, and by protocol.
 
-    `better`, `equal` and `worse` count the best routes that would have paid more, as much or less.
+    `better`, `equal` and `worse` count the best routes that would have paid more, the same or less.
     """
 
     explained: int
@@ -140,7 +141,7 @@ class HindsightSummary(NamedTuple):
 
 
 class Hindsight(NamedTuple):
-    """Mined transactions compared with the best routes at their block, in total and by protocol."""
+    """Mined transactions compared with the best routes at their parent blocks, in total and by protocol."""
 
     network: Network
     swaps: tuple[SwapHindsight, ...]
@@ -215,7 +216,8 @@ class Hindsight(NamedTuple):
         return rows
 
     def check(self) -> None:
-        """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be later."""
+        """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be comparable
+        later."""
         swaps = self.swaps
         if any(swap.is_explained for swap in swaps):
             return
@@ -226,7 +228,7 @@ class Hindsight(NamedTuple):
 
 
 def look_back(node: ReceiptNode, known: PoolSource, transactions: Iterable[str]) -> Iterator[SwapHindsight]:
-    """Yield the hindsight on each transaction, in order; one that cannot be read says why.
+    """Yield the hindsight on each transaction, in order; for one that cannot be read, it has the reason.
 
     `known` are the pools of the best routes. Raises `InvalidInput` for a malformed hash, and the errors of a node that
     does not respond.
@@ -267,7 +269,7 @@ def compare_with_best(found: Verification) -> SwapHindsight:
 
 
 def summarize(swaps: Sequence[SwapHindsight]) -> HindsightSummary:
-    """Return how transactions compare with the best routes; those that are not explained only count as such."""
+    """Summarize how transactions compare with the best routes; unexplained ones are only counted."""
     explained = [swap for swap in swaps if swap.is_explained]
     values = [bps for swap in explained if (bps := swap.compared_bps) is not None]
     names = dict.fromkeys(name for swap in explained for name in (*swap.venues, *swap.best_venues))
@@ -284,7 +286,7 @@ def summarize(swaps: Sequence[SwapHindsight]) -> HindsightSummary:
 
 
 def protocol_names(network: Network, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the display names of protocols, each once, in their order."""
+    """Return the display names of protocols, each once, in order of appearance."""
     found = {name: network.protocol(name) for name in dict.fromkeys(ids)}
     return tuple(protocol.display_name if protocol else name for name, protocol in found.items())
 
@@ -297,7 +299,7 @@ def _venue(name: str, explained: Sequence[SwapHindsight]) -> VenueHindsight:
 
 
 def _is_of_one_transaction(error: UpstreamError) -> bool:
-    """Return whether an error is about one transaction, so that the node may still serve the others."""
+    """Return whether an error concerns a single transaction, so that the node may still serve the others."""
     if isinstance(error, UpstreamRejected | NotMined | ChainReorganized | BlockMismatch):
         return True
     return isinstance(error, InvalidUpstreamResponse) and ("method" in error.details or error.refusal == "transient")

@@ -1,7 +1,7 @@
-"""Verify the newest swaps of each protocol of a network, without the hash of a transaction.
+"""Verify the newest swaps of each protocol of a network, without transaction hashes.
 
-`state.mined.recent_swaps` finds them block by block backwards, and each is quoted on the state just before it, as
-`transaction_verification` does. Requests are limited: what was found before they are spent counts.
+`state.mined.recent_swaps` finds them block by block, backwards, and each is quoted on the state just before it, as
+`transaction_verification` does. Requests are limited; the swaps found within the limit are the result.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import RecentSwapJson, RecentVenueJson, RecentVerificationJson
 
 MAX_REQUESTS: Final = 400
-"""HTTP requests of a run: some 10 for each block with a swap, so that some 30 blocks fit. Chosen."""
+"""HTTP requests of a run: about 10 for each block with a swap, so about 30 blocks fit. Chosen."""
 MAX_COUNT: Final = 50
-"""Swaps of each protocol, or of one pool; chosen: more belong into a test."""
+"""Swaps of each protocol, or of one pool; chosen: larger runs belong in a test."""
 _SEARCH_SHARE: Final = 0.4
-"""Of the requests that may be spent before the first swap is verified."""
+"""Share of the requests that may be spent before the first swap is verified."""
 _KNOWN_POOLS: Final = 2_000
-"""Known pools among which those of each protocol are chosen, deepest first."""
+"""Known pools from which those of each protocol are chosen, deepest first."""
 _MAX_FAILURES: Final = 3
-"""Blocks in a row that cannot be read, after which the node counts as failed."""
+"""Consecutive blocks that cannot be read before the node counts as failed."""
 
 
 class CountingNode(Node, Protocol):
@@ -57,11 +57,11 @@ class CountingNode(Node, Protocol):
 
     @property
     def round_trips(self) -> int:
-        """The number of exchanges so far."""
+        """The number of requests so far."""
 
 
 class VenueStatus(StrEnum):
-    """The result for a protocol: one different swap counts more than all equal ones, and one equal more than none."""
+    """The result for a protocol: one different swap outweighs all equal ones, and one equal swap outweighs none."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -77,7 +77,7 @@ class VenueStatus(StrEnum):
 class RecentSwap(NamedTuple):
     """A verified swap with its block. `transaction` is empty if the node does not return it.
 
-    `timestamp` is the time of the block in seconds, None if the block could not be read.
+    `timestamp` is the block's Unix time, None if the block could not be read.
     """
 
     block: int
@@ -91,10 +91,10 @@ OnSwap = Callable[[ProtocolInfo, RecentSwap], object]
 
 
 class RecentVenue(NamedTuple):
-    """The newest swaps of a protocol that were verified, newest first, of `found` ones.
+    """The newest verified swaps of a protocol, newest first, of `found` ones.
 
-    Blocks from `searched_from` on were searched, None if none was. `reason` says why there are fewer swaps than
-    requested, empty if there are not.
+    Blocks from `searched_from` on were searched; it is None if there were none. `reason` says why there are fewer swaps
+    than requested; it is empty if there are enough.
     """
 
     protocol: ProtocolInfo
@@ -105,7 +105,7 @@ class RecentVenue(NamedTuple):
 
     @property
     def status(self) -> VenueStatus:
-        """What the swaps show."""
+        """The status that follows from the swaps."""
         for outcome in (Outcome.DIFFERENT, Outcome.EQUAL, Outcome.NOT_EXPLAINED):
             if self.count(outcome):
                 return VenueStatus(outcome.value)
@@ -121,8 +121,8 @@ class RecentVenue(NamedTuple):
 class RecentVerification(NamedTuple):
     """The newest `per_venue` swaps of each protocol of a network, up to the block `head`, with their quotes.
 
-    `tokens` are those of the swaps, by address. `requests` HTTP requests were sent. `problem` says what of the node or
-    of the limits ended the run early; empty if nothing did.
+    `tokens` are those of the swaps, by address. `requests` is the number of HTTP requests sent. `problem` says which
+    failure or limit ended the run early; it is empty if none did.
     """
 
     network: Network
@@ -171,9 +171,9 @@ class RecentVerification(NamedTuple):
         raise UpstreamError(": ".join([what, *reasons[:1]]), details={"swaps": swaps})
 
     def agreements(self) -> dict[str, Agreement]:
-        """Return by protocol how many swaps were equal to their quotes, with the newest of their blocks.
+        """Return, by protocol, how many swaps matched their quotes, and the newest of their blocks.
 
-        Protocols with a different swap have none.
+        Protocols with a swap that differed are omitted.
         """
         found = {}
         for venue in self.venues:
@@ -203,8 +203,8 @@ def verify_recent_swaps(
 ) -> RecentVerification:
     """Find the last `count` swaps of each protocol, and quote each on the state just before it.
 
-    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None; with a `pool`, by its key, only the
-    swaps of this one are found. `on_swap` receives each swap as soon as it is verified. Raises `InvalidOption`,
+    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None; with a `pool`, given by its key,
+    only its swaps are found. `on_swap` receives each swap as soon as it is verified. Raises `InvalidOption`,
     `UnknownProtocol`, `InvalidInput` for an unknown pool, and `UpstreamError` if the node does not return its newest
     block.
     """
@@ -227,16 +227,16 @@ class RequestLimits:
         return self._node.round_trips - self._first_request
 
     def begin(self) -> None:
-        """Allow as many requests of a public node."""
+        """Allow this many requests to a public node."""
         if isinstance(self._node, BudgetedNode):
             self._node.allow_requests(self._max_requests)
 
     def allows(self, requests: int) -> bool:
-        """Return whether this number of further requests fits."""
+        """Return whether this many further requests are allowed."""
         return self.sent + requests <= self._max_requests
 
     def problem(self, share: float = 1.0) -> str:
-        """Return why nothing more may be read, with this share of the limits; empty if something may."""
+        """Return why nothing more may be read, with this share of the limits; empty if reads may continue."""
         if self.sent >= self._max_requests * share:
             return f"this run has used all of its {self._max_requests:,} requests"
         if self._max_duration_s is not None and time.monotonic() >= self._started_s + self._max_duration_s * share:
@@ -260,7 +260,7 @@ class _Run:
         self._verified: dict[tuple[int, int], RecentSwap] = {}
         self._tokens: dict[str, Token] = {}
         self._problem = ""
-        # The newest block whose state the node has refused, and why: it has no older one either.
+        # The newest block for which the node has refused state, and why: it has no older state either.
         self._refused: tuple[int, str] | None = None
 
     def run(self, names: Collection[str] | None) -> RecentVerification:
@@ -307,7 +307,7 @@ class _Run:
             return find_venue_pools(reader, self._network, protocols, known, asks_factories=False)
 
     def _verify(self, recent: RecentSwaps) -> None:
-        """Verify the first swap of each protocol, then the second, and so on, with all others of their blocks."""
+        """Verify the first swap of each protocol, then the second, and so on, with all other swaps in their blocks."""
         by_block: dict[int, list[FoundSwap]] = {}
         for place in range(self._count):
             for found in recent.swaps.values():
@@ -390,7 +390,7 @@ class _Run:
 
 
 def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolInfo, ...]:
-    """Return the protocols with these names, in the network's order, without the wrapper, which is no exchange."""
+    """Return the protocols with these names, in the network's order, without the wrapper, which is not an exchange."""
     found = tuple(each for each in network.protocols if not each.is_wrapper)
     if names is None:
         return found
@@ -401,7 +401,7 @@ def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolIn
 
 
 def _place(swap: FoundSwap) -> tuple[int, int]:
-    """Return the place of a swap on the chain."""
+    """Return a swap's position on the chain."""
     return swap.block_number, swap.event.first_log
 
 

@@ -9,9 +9,9 @@ The form is a list of pools, each with its state as in market files and the swap
 | `sequential` | true: each swap acts on the state that the one before it left |
 | `source`, `note` | chain, pool, blocks, logs and transactions; what the program's own quotes said of the swaps |
 
-The amounts come from the chain alone. A swap is omitted if something besides the pool's own swaps changed it
-earlier in the block, or if its event does not say what an exact input pays. A recording names public contracts, blocks
-and transactions, and nothing of the node or the user.
+The amounts come from the chain alone. A swap is omitted if something besides the pool's own swaps changed the pool
+earlier in the block, or if its event does not show the output of an exact input. A recording names public contracts,
+blocks and transactions, but nothing about the node or the user.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEFAULT_COUNT: Final = 20
 class RecordedPool(NamedTuple):
     """A pool at the parent block of `block`, and the swaps that followed on it, up to one of `transactions`.
 
-    `different` of the swaps paid a different amount than their quotes.
+    `different` is the number of swaps that paid a different amount than their quotes.
     """
 
     network: Network
@@ -79,7 +79,7 @@ class SkippedSwap(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """Recorded pools, and the skipped swaps. `problem` is the reason why the run ended early, empty if it did not."""
+    """Recorded pools, and the skipped swaps. `problem` says why the run ended early; it is empty if it did not."""
 
     network: Network
     pools: tuple[RecordedPool, ...]
@@ -116,7 +116,7 @@ def record_recent(found: RecentVerification) -> Recording:
 
 
 def _record(network: Network, swaps: Iterable[tuple[int, str, VerifiedSwap]], problem: str = "") -> Recording:
-    """Return one recorded pool for each pool and block: the longest series of swaps from the state at its parent."""
+    """Return one recorded pool per pool and block: the longest series of swaps from the state at the parent block."""
     recorded: dict[tuple[int, str], RecordedPool] = {}
     skipped: list[SkippedSwap] = []
     for block, transaction, swap in sorted(swaps, key=lambda each: (each[0], each[2].event.first_log)):

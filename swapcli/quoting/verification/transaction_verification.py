@@ -1,4 +1,4 @@
-"""Read a mined transaction, and its swaps' pools at the parent block, and compare the swaps with their quotes."""
+"""Read a mined transaction and its swaps' pools at the parent block, and compare the swaps with their quotes."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 
 OpenAtBlock = Callable[[BlockHeader, int], QuoteSource]
-"""Opens the source that quotes on a block with a gas price in wei."""
+"""Opens the source that quotes at a block with a gas price in wei."""
 
 
 def check_transaction_hash(text: str) -> None:
-    """Raise `InvalidInput` for what is no hash of a transaction."""
+    """Raise `InvalidInput` for an invalid transaction hash."""
     if _is_hash(text):
         return
     digits = text.lower().removeprefix("0x")
@@ -77,7 +77,7 @@ def check_transaction_hash(text: str) -> None:
 
 
 class BestRoute(NamedTuple):
-    """What the best route would have paid at the parent block; `problem` says why there is no quote."""
+    """The output of the best route at the parent block; `problem` says why there is no quote."""
 
     quote: QuoteResult | None
     problem: str = ""
@@ -86,7 +86,7 @@ class BestRoute(NamedTuple):
 class Verification(NamedTuple):
     """The swaps of a transaction with their quotes. `tokens` are those of the swaps, by address.
 
-    `net` is what they sold and bought in total, None if that is no single swap; then `best` is None as well. The
+    `net` is their total sale and purchase, None if that is not a single swap, in which case `best` is None as well. The
     transaction used `gas_used` units of gas at `gas_price_wei`.
     """
 
@@ -138,7 +138,7 @@ class Verification(NamedTuple):
         return sum(swap.outcome is outcome for swap in self.swaps)
 
     def agreements(self) -> dict[str, Agreement]:
-        """Return by protocol how many swaps were equal to their quotes, for those without a different one."""
+        """Return, by protocol, how many swaps matched their quotes; protocols with a swap that differed are omitted."""
         counts = {
             outcome: Counter(swap.pool.protocol for swap in self.swaps if swap.pool and swap.outcome is outcome)
             for outcome in (Outcome.EQUAL, Outcome.DIFFERENT)
@@ -155,7 +155,7 @@ class Verification(NamedTuple):
 
 
 def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
-    """Return what opens sources of quotes on the blocks of a node, which begin with the `known` pools."""
+    """Return the opener of sources that quote at a node's blocks, starting with the `known` pools."""
 
     def open_at_block(block: BlockHeader, gas_price_wei: int) -> QuoteSource:
         return LiveSource(known, view_block(node, block, gas_price_wei), SYSTEM_CLOCK, tag=None)
@@ -168,8 +168,8 @@ def verify_transaction(
 ) -> Verification:
     """Quote every swap of a mined transaction on the state just before it.
 
-    `known` are pools that need not be found by their contracts. Raises `InvalidInput` for a transaction that the chain
-    does not have or that has no swaps, `NotMined`, and `UpstreamError`, also if the node no longer has the state.
+    `known` are pools that need not be looked up by their contracts. Raises `InvalidInput` for a transaction that does
+    not exist or has no swaps, `NotMined`, and `UpstreamError`, also if the node no longer has the state.
     """
     network = known.network
     check_transaction_hash(transaction)
@@ -209,7 +209,7 @@ def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:
 
 def _read_blocks(node: ReceiptNode, transaction: str, receipt: Receipt) -> tuple[BlockHeader, BlockHeader]:
     """Return the block of a transaction and its parent. Raises `NotMined` if it is newer than the node's newest block,
-    and `ChainReorganized` if the node has others."""
+    and `ChainReorganized` if the node has different blocks."""
     number = receipt.block_number
     block, parent = node.read_block(number), node.read_block(number - 1)
     if block is None and number > node.read_head().block.number:
@@ -226,7 +226,7 @@ def _read_blocks(node: ReceiptNode, transaction: str, receipt: Receipt) -> tuple
 
 
 def _is_other_vault(event: SwapEvent, known: PoolSource) -> bool:
-    """Return whether an event comes from an ERC-4626 vault that is not known to trade: there are many of them."""
+    """Return whether an event comes from an ERC-4626 vault that is not known to trade; many such vaults exist."""
     return event.kinds == (ContractKind.VAULT,) and event.key not in _known_pools(known, [event.key])
 
 
@@ -236,7 +236,7 @@ def _known_pools(known: PoolSource, keys: Collection[str]) -> Mapping[str, Pool]
 
 @contextmanager
 def _needs_archive_node(parent: BlockHeader) -> Iterator[None]:
-    """Say of a refusal to read old state that another kind of node is needed."""
+    """Explain, for a node that refuses to read old state, that an archive node is needed."""
     try:
         yield
     except UpstreamRejected as error:
@@ -245,7 +245,7 @@ def _needs_archive_node(parent: BlockHeader) -> Iterator[None]:
 
 
 def _paid_amounts(swap: VerifiedSwap, pairs: Mapping[str, tuple[str, str]]) -> tuple[str | None, str | None, int, int]:
-    """Return what a swap sold and bought, including in an unknown pool."""
+    """Return the amounts that a swap sold and bought, including in an unknown pool."""
     amounts = swap.event.amounts
     tokens = [swap.token_in, swap.token_out]
     if swap.pool is None:
@@ -259,7 +259,7 @@ def _paid_amounts(swap: VerifiedSwap, pairs: Mapping[str, tuple[str, str]]) -> t
 
 
 def _find_best_route(open_at_block: OpenAtBlock, parent: BlockHeader, receipt: Receipt, net: NetSwap) -> BestRoute:
-    """Quote the net swap at the parent block, at the gas price that the transaction paid."""
+    """Quote the net swap at the parent block, at the transaction's gas price."""
     try:
         source = open_at_block(parent, receipt.gas_price_wei)
         order = Order(source.token(net.token_in), source.token(net.token_out), net.amount_in)

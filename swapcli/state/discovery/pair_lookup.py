@@ -1,9 +1,9 @@
-"""Find the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
+"""Find the pools of given tokens by querying factories for each pair, in few round trips for few tokens.
 
-Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
-up by their tokens are left to them: Balancer's, Curve's, DODO's, RingSwap's, Valantis' and PancakeSwap Infinity's
-pools, Uniswap V3 and V4 pools with unusual fees, those of V4 with a hook that the catalogue does not know, and Ekubo's
-pools whose fee or tick spacing has not been recorded. On Starknet those are the latter and pairs, whose factories have
+Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. They are still needed for
+pools that cannot be looked up by their tokens: Balancer, Curve, DODO, RingSwap, Valantis and PancakeSwap Infinity
+pools, Uniswap V3 and V4 pools with unusual fees, V4 pools with a hook that is not in the catalogue, and Ekubo pools
+whose fee or tick spacing has not been recorded. On Starknet these are the Ekubo pools and pairs, whose factories have
 short lists.
 """
 
@@ -48,9 +48,9 @@ USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 _V4_TIERS: Final = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
 """Fees and tick spacings that Uniswap's interface offers for V4."""
 _CLANKER_KEY: Final = (DYNAMIC_FEE, 200)
-"""The fee and the tick spacing of Clanker's pools, as its SDK deploys them."""
+"""The fee and the tick spacing of Clanker pools, as its SDK deploys them."""
 _LAUNCH_KEYS: Final = {CLANKER_STATIC: _CLANKER_KEY, CLANKER_DYNAMIC: _CLANKER_KEY, FLAUNCH: (0, 60)}
-"""The same of the launchers with their own rule."""
+"""The fee and the tick spacing for launchers with a separate rule."""
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
@@ -58,7 +58,7 @@ _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _OTHERS_BY_TOKENS: Final = (ContractKind.UNISWAP_V4, ContractKind.EKUBO_EVM, *_STARKNET_KINDS)
-"""The kinds whose pools are looked up by their ids, or differently than by a function of `_NAMES`."""
+"""The kinds whose pools are looked up by their ids, or by other means than the functions in `_NAMES`."""
 _CURVE_LIST: Final = ("pool_count()", "pool_list(uint256)")
 _CURVE_SEARCH: Final = "find_pool_for_coins(address,address,uint256)"
 _CURVE_POOLS: Final = 4
@@ -79,7 +79,7 @@ _SPACINGS: Final = "tickSpacings()"
 _SPACING_KEY: Final = "tickSpacing"
 _MAX_SPACING: Final = 16_383  # of `UniswapV3Factory.enableFeeAmount`
 _MAX_SPACINGS: Final = 32  # a bound against hostile input; chosen
-_BATCH_SIZE: Final = 2_000  # lookups at once; chosen
+_BATCH_SIZE: Final = 2_000  # concurrent lookups; chosen
 _QUERY_COUNTS: Final[Mapping[str, int]] = {
     ContractKind.UNISWAP_V2: 1,
     ContractKind.SMARDEX: 1,
@@ -88,7 +88,7 @@ _QUERY_COUNTS: Final[Mapping[str, int]] = {
     ContractKind.UNISWAP_V4: 1,
     ContractKind.EKUBO_EVM: 1,
 }
-"""Calls per pair; those of Uniswap V3 contracts and of Ekubo depend on the fees."""
+"""Calls per pair; for Uniswap V3 contracts and Ekubo, the number depends on the fees."""
 
 Pair = tuple[str, str]
 PairPools = BatchRead[Sequence[PoolRef]]
@@ -96,7 +96,7 @@ PairPools = BatchRead[Sequence[PoolRef]]
 
 
 class PairQuery(NamedTuple):
-    """A factory's function that returns a pair's pool: its signature, and its arguments after the tokens."""
+    """A factory's function that returns a pair's pool: its signature, and the arguments after the tokens."""
 
     factory: Factory
     name: str = ""
@@ -110,7 +110,7 @@ def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
 
 
 def count_queries(factories: Iterable[Factory]) -> int:
-    """Return about how many calls it takes to look one pair up."""
+    """Return approximately how many calls it takes to look up one pair."""
     return sum(_query_count(factory) for factory in factories)
 
 
@@ -128,12 +128,12 @@ def find_pair_pools(
     first: int = 0,
     last: int | None = None,
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of these factories between any two of `tokens` (canonical addresses); each pool once.
+    """Yield the pools of these factories between any two of `tokens` (canonical addresses), each pool once.
 
-    Of all pairs, in an order that only depends on the tokens, those from `first` to `last - 1` are looked up.
+    All pairs are ordered by their tokens, and those from `first` to `last - 1` are looked up.
 
-    Native currency counts as its wrapped form. References are as those of `pool_discovery`, with Uniswap V4 ticks of
-    the reader's block. A factory without such a function is skipped, by its address. Raises `UpstreamError`.
+    Native currency counts as its wrapped form. References are like those of `pool_discovery`, with Uniswap V4 ticks at
+    the reader's block. A factory without such a function is skipped, and listed by its address. Raises `UpstreamError`.
     """
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:
@@ -156,7 +156,7 @@ def find_pair_pools(
 
 
 def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]]) -> Iterator[tuple[str, PairPools]]:
-    """Yield one read for each query and pair of `currencies_of`, named by both."""
+    """Yield one read for each query and each pair from `currencies_of`, named by both."""
     for query in queries:
         address = query.factory.address
         if query.factory.kind == ContractKind.UNISWAP_V4:
@@ -170,7 +170,7 @@ def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]])
             for _, pair in pairs:
                 yield f"{address} {' '.join(pair)}", _read_starknet_pools(query, pair)
         else:
-            # These pools have no native currency: pairs that only differ by it would be looked up twice.
+            # These pools have no native currency: pairs that only differ in it would be looked up twice.
             for pair in (pair for currencies, pair in pairs if currencies == pair):
                 yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
 
@@ -185,7 +185,7 @@ def currencies_of(pairs: Sequence[Pair], wrapped_native: str | None) -> Iterator
 
 
 def _read_pair(query: PairQuery, pair: Pair) -> PairPools:
-    """Read the pool of a pair in two rounds; one if there is no pool."""
+    """Read the pool of a pair in two rounds, or in one if there is no pool."""
     (answer,) = yield [_pair_call(query, pair)]
     address = read_address(answer, query.name)
     if address == ZERO_ADDRESS:
@@ -201,8 +201,8 @@ def _pair_call(query: PairQuery, pair: Pair) -> ContractCall:
 
 
 def _read_v4_pools(factory: Factory, currencies: Pair, pair: Pair) -> PairPools:
-    """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook,
-    those with the catalogue's fees and hooks, and those that launchers open."""
+    """Return the pools of two currencies that have a price, in one round: those with usual fees and no hook, those with
+    the catalogue's fees and hooks, and those opened by launchers."""
     is_native = currencies != pair
     refs = [
         factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))._replace(
@@ -224,14 +224,14 @@ def _read_v4_pools(factory: Factory, currencies: Pair, pair: Pair) -> PairPools:
 
 
 def _read_starknet_pools(query: PairQuery, pair: Pair) -> PairPools:
-    """Return the pools of a pair on Starknet."""
+    """Return a pair's pools on Starknet."""
     if query.factory.kind == ContractKind.EKUBO:
         return (yield from ekubo.find_by_tokens(query.factory, pair))
     return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
 
 
 def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
-    """Yield the fee, the tick spacing and the hook of the pools that launchers open."""
+    """Yield the fee, tick spacing and hook of pools opened by launchers."""
     for hooks, text in factory.hook_rules.items():
         key = _LAUNCH_KEYS.get(parse_hook_rule(text).rule)
         if key:
@@ -239,9 +239,9 @@ def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
-    """Return usual fees, tick spacings and Uniswap V4 hooks. Most spacings are a fiftieth of the fee.
+    """Return usual fees, tick spacings and Uniswap V4 hooks. For most, the spacing is a fiftieth of the fee.
 
-    Pools with a hook have the fees of the catalogue, or the most usual ones if it names none.
+    Pools with a hook have the catalogue's fees, or the most usual ones if it lists none.
     """
     tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
     usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
@@ -250,19 +250,19 @@ def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
 
 
 def can_be_queried(factory: Factory) -> bool:
-    """Return whether the pools of such a factory can be looked up by their tokens."""
+    """Return whether this factory's pools can be looked up by their tokens."""
     return factory.kind in _NAMES or factory.kind in _OTHERS_BY_TOKENS
 
 
 def can_be_searched(factory: Factory) -> bool:
-    """Return whether a factory that lists its pools also finds those of two tokens: Curve's do."""
+    """Return whether a factory that lists its pools also finds pools by two tokens: Curve's factories do."""
     return _CURVE_LIST in KINDS[factory.kind].list_functions
 
 
 def read_pools_in_list(factory: Factory, pair: Pair) -> BatchRead[tuple[str, ...]]:
-    """Return the addresses of the first pools that a factory of Curve has for two tokens, in one round.
+    """Return the addresses of a Curve factory's first pools for two tokens, in one round.
 
-    Some of these factories revert past the last pool, others return zero (`find_pool_for_coins` of Curve's factories).
+    Some of these factories revert past the last pool, others return zero (`find_pool_for_coins` in Curve's factories).
     """
     answers = yield [
         ContractCall(factory.address, encode_call(_CURVE_SEARCH, *pair, n), may_revert=True, group=factory.address)
@@ -309,7 +309,7 @@ def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]
 def _read_v3_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:
     """Return one query for each fee or each tick spacing, by which of the two the factory selects pools.
 
-    The fees are asked for at once unless the definition names tick spacings, so that both take one round.
+    The fees are requested immediately unless the definition lists tick spacings, so either case takes one round.
     """
     candidates = [PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
     fees = sorted({*factory.fee_tiers, *USUAL_FEES})
@@ -336,7 +336,7 @@ def _trial_calls(candidates: Sequence[PairQuery], pair: Pair) -> Sequence[Contra
 
 
 def _first_supported(candidates: Sequence[PairQuery], answers: Sequence[ReturnData]) -> str:
-    """Return the first function that the factory answers. Raises `InvalidUpstreamResponse`."""
+    """Return the first function to which the factory responds. Raises `InvalidUpstreamResponse`."""
     for query, answer in zip(candidates, answers, strict=True):
         if answer:
             read_address(answer, query.name)

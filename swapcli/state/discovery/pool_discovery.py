@@ -1,6 +1,6 @@
 """Find the pools of a network: in the lists that factories keep, or in creation events.
 
-The result is a `PoolRef` without the decimals of its tokens; `with_decimals` adds them once the tokens are known.
+Results are `PoolRef`s without the decimals of their tokens; `with_decimals` adds them once the tokens are known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from swapcli.families.reading.pool_ref import LENS, PoolRef, network_quoter
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import LogFilter
 
-_BATCH_SIZE: Final = 500  # pools read at once; chosen
+_BATCH_SIZE: Final = 500  # pools read together; chosen
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
@@ -41,7 +41,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
         if protocols is not None and protocol.amm_name not in protocols:
             continue
         kinds = contract_kinds(protocol, network)
-        # Their own quoters list pools of other protocols.
+        # These have separate quoters that list pools of other protocols.
         kinds = tuple(kind for kind in kinds if KINDS[kind].roles)
         problems = [_add_factories(factories, protocol, kind, network) for kind in kinds]
         if problems and all(problems):
@@ -55,7 +55,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
 
 
 def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: str, network: Network) -> str:
-    """Add the factories of a protocol's pools of a kind. Return why there are none; empty if there are."""
+    """Add the factories of a protocol's pools of one kind. Return why there are none; empty if there are some."""
     problem = "the catalogue has no contract that lists its pools"
     for deployment in network.deployments:
         if protocol.amm_name not in deployment.protocols:
@@ -82,7 +82,7 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
 
 
 def _add_announcer(factories: dict[str, Factory], protocol: ProtocolInfo, quoter: Quoter, network: Network) -> str:
-    """Add the contract that announces the pools of a quoter. Return why it cannot be added.
+    """Add the contract that announces a quoter's pools. Return why it cannot be added.
 
     Return "" if it was added or if the quoter announces no pools.
     """
@@ -135,7 +135,7 @@ def read_listed_pools(
 def read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
     """Read the length of a factory's list in one round, or the list as a whole."""
     if KINDS[factory.kind].is_pool_itself:
-        # The chain may not have the catalogue's contract: then this fails.
+        # The chain may not have the catalogue's contract; then this fails.
         ref = yield from pool_reader(factory.kind).read_constants(factory, factory.address)
         return FactoryPools(factory, 1, addresses=(ref.address,))
     if KINDS[factory.kind].has_whole_list:
@@ -196,7 +196,7 @@ def _event_key(log: Log) -> str:
 
 @lru_cache(1)
 def _id_events(count: int) -> frozenset[str]:
-    """Return the topics of creation events whose first value is the id of the pool, from the `count` present kinds."""
+    """Return the topics of creation events whose first value is the pool id, from the first `count` kinds."""
     del count
     created = (signature for traits in KINDS.values() for signature in traits.created)
     return frozenset(topic_of(signature) for signature in created if "(bytes32" in signature)

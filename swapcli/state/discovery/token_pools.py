@@ -1,9 +1,9 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
-As a sync with named tokens does, it queries each factory for the pairs (`pair_lookup`). Of factories that cannot be
-asked so, it reads short lists, searches Curve's long ones, and reads the creation events of a chain that is short
-enough for one query. The others are left to a sync, and are named. Everything is of the reader's block. A node whose
-requests are spent ends it early: what was found counts, and the next look-up continues there.
+Like a sync with named tokens, it queries each factory for the pairs (`pair_lookup`). For other factories, it reads
+short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for one query.
+The remaining factories are named and left to a sync. Everything is read at the reader's block. When a node's requests
+are spent, the look-up ends early with the pools found so far, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from swapcli.state.rpc.node import BudgetedNode, StateOverrideNode
 from swapcli.state.tokens import read_token
 
 _MAX_LISTED: Final = 200
-"""Entries of a list that are read for a quote; each takes some calls. Chosen."""
+"""Entries of a list that are read for a quote; each takes a few calls. Chosen."""
 _MIN_TOKENS: Final = 2
-"""Of a pool, among those that are looked up: with fewer, no route leads through it."""
+"""Minimum number of a pool's tokens among those looked up: with fewer, no route leads through it."""
 
 
 @dataclass
 class LookedUpPools:
-    """What a look-up has found. All is by address or key, and `tokens` are those that the chain describes.
+    """The results of a look-up. Everything is by address or key, and `tokens` are those described by the chain.
 
-    `pairs` are those that were looked up completely. `refs` are pools that were found and not read: the node's requests
-    were spent. `queries` are the functions of factories, for later look-ups. `left_out` are the names of the protocols
-    whose pools were not looked for. `more` are the results of further reads, and `without_code` the
-    addresses of contracts that do not exist.
+    `pairs` are those that were looked up completely. `refs` are pools that were found but not read, because the node's
+    requests were spent. `queries` are the functions of factories, for later look-ups. `left_out` are the names of
+    protocols whose pools were not looked up. `more` are the results of further reads, and `without_code` the addresses
+    of contracts that do not exist.
     """
 
     pools: dict[str, Pool] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class LookedUpPools:
 
 
 def pairs_among(tokens: Collection[str]) -> list[Pair]:
-    """Return all pairs of tokens, by canonical address, in the order in which pools have them."""
+    """Return all pairs of tokens, by canonical address, in the token order of pools."""
     return list(combinations(sorted({*tokens} - {ZERO_ADDRESS}), 2))
 
 
@@ -91,17 +91,17 @@ def look_up_pools(
     more: Sequence[tuple[str, BatchRead[Any]]] = (),
     reserve: int = 0,
 ) -> LookedUpPools:
-    """Find the pools that trade one of these `pairs`, and read them and `refs`, which were found before.
+    """Find the pools that trade one of these `pairs`, and read them and `refs`, which were found earlier.
 
-    `known` are tokens by address that need not be read, and `queries` what an earlier look-up returned. The reads of
-    `more` share the rounds. `reserve` requests are left to the caller, if their number is limited. Raises
+    `known` are tokens by address that need not be read, and `queries` are the result of an earlier look-up. The reads
+    in `more` share the rounds. If the number of requests is limited, `reserve` of them are left for the caller. Raises
     `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid definition.
     """
     return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs, reserve).run(more)
 
 
 class _Lookup(NamedTuple):
-    """A read that finds pools: those of a `pair`, or any if that is None."""
+    """A read that finds pools: those of a `pair`, or any pools if that is None."""
 
     key: str
     pair: Pair | None
@@ -159,7 +159,7 @@ class _TokenPoolLookup:
         return isinstance(node, BudgetedNode) and node.requests_left <= self._reserve
 
     def _read_functions(self, factories: Sequence[Factory]) -> tuple[list[FactoryPools], list[Factory]]:
-        """Find out how each factory is queried, and read the lengths of the lists of others, in one round.
+        """Find out how to query each factory, and read the lengths of the others' lists, in one round.
 
         Returns the short lists, and the factories whose long lists are searched.
         """
@@ -185,7 +185,7 @@ class _TokenPoolLookup:
         return lists, searched
 
     def _find_missing_code(self, factories: Iterable[Factory]) -> None:
-        """Take note of those of the factories, which do not respond, that have no code."""
+        """Note which of the factories that do not respond have no code."""
         node = self._reader.node
         addresses = [factory.address for factory in factories]
         if self._reader.multicall_is_missing and self._network.multicall:
@@ -223,7 +223,8 @@ class _TokenPoolLookup:
 
     def _pair_lookups(self, factories: Sequence[Factory], searched: Sequence[Factory]) -> Iterator[_Lookup]:
         by_address = {each.address: each for each in factories}
-        # What is remembered has the fees and the functions; everything else may have changed with the definition.
+        # The remembered queries contain the fees and the functions; everything else may have changed with the
+        # definition.
         queries = [
             query._replace(factory=by_address[address]._replace(fee_ppm=query.factory.fee_ppm))
             for address, each in self._found.queries.items()
@@ -246,12 +247,12 @@ class _TokenPoolLookup:
             yield _Lookup(key, None, _alone(read_created_pool(factory, log, wrapped)))
 
     def _loaded(self, number: int, find: PairPools) -> BatchRead[list[Pool | SkippedItem]]:
-        """Read the pools that the look-up of this number finds, each apart from the others."""
+        """Read the pools found by the look-up with this number, each in a separate read."""
         refs = yield from find
         self._settled.add(number)
         new = []
         for ref in refs:
-            is_known = ref.key in self._found.refs or ref.key in self._found.pools  # by another of its pairs
+            is_known = ref.key in self._found.refs or ref.key in self._found.pools  # found by another of its pairs
             if not is_known and len(self._tokens.intersection(ref.tokens)) >= _MIN_TOKENS:
                 self._found.refs[ref.key] = ref
                 new.append(ref)
@@ -262,7 +263,7 @@ class _TokenPoolLookup:
         return [(yield from self._load(ref))]
 
     def _load(self, ref: PoolRef) -> BatchRead[Pool]:
-        """Read a pool, and before it those of its tokens that are not known."""
+        """Read a pool, after reading those of its tokens that are not known."""
         tokens = {address: self._known[address] for address in ref.tokens if address in self._known}
         missing = [address for address in ref.tokens if address not in tokens]
         if missing:
@@ -277,7 +278,7 @@ class _TokenPoolLookup:
         return pool
 
     def _mark_pairs(self, lookups: Sequence[_Lookup]) -> None:
-        """Take note of the pairs that were looked up. A pool that cannot be read is forgotten, unless requests lack."""
+        """Note the pairs that were looked up. A pool that cannot be read is forgotten, unless requests ran out."""
         found = self._found
         found.pairs = {*self._pairs}
         if not self._is_spent:
@@ -293,7 +294,7 @@ def _alone(read: BatchRead[PoolRef]) -> PairPools:
 
 
 def _search(factory: Factory, pair: Pair) -> PairPools:
-    """Return the pools that a factory of Curve has for two tokens."""
+    """Return a Curve factory's pools for two tokens."""
     addresses = yield from read_pools_in_list(factory, pair)
     reader = pool_reader(factory.kind)
     found = yield from in_lockstep([(each, reader.read_constants(factory, each)) for each in addresses])
@@ -301,5 +302,5 @@ def _search(factory: Factory, pair: Pair) -> PairPools:
 
 
 def _can_be_read(factory: Factory) -> bool:
-    """Return whether the pools of a factory are found without events."""
+    """Return whether a factory's pools can be found without events."""
     return can_be_queried(factory) or factory.is_enumerable

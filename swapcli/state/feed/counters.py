@@ -1,4 +1,4 @@
-"""What has happened to a feed, for metrics."""
+"""Count a feed's events, for metrics."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from __future__ import annotations
 class FeedCounters:
     """Counters since the start of the process.
 
-    `entries` were applied; `gaps` are entries that do not follow on the market; `mismatches` are markets with another
-    hash than the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded;
+    `entries` were applied; `gaps` are entries that do not continue from the market; `mismatches` are markets whose hash
+    differs from the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded;
     `reorganizations` are applied entries that undo blocks.
     """
 

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from swapcli.state.feed.redis_client import PubSub, Redis
 
 LEASE_S: Final = 15.0
-"""Time after which another writer takes over from one that has stopped, but still has a connection."""
+"""Time after which another writer replaces one that has stopped but still has a connection."""
 MAX_ENTRIES: Final = 20_000
 """Entries that the stream keeps if no snapshot trims it."""
 START: Final = "0-0"
 _REQUEST_S: Final = 60
-"""Time after which the request for a snapshot is forgotten: its reader repeats it."""
+"""Time after which a request for a snapshot expires: its reader repeats it."""
 
 _IS_WRITER = """
 local function is_writer(state, name, token)
@@ -112,7 +112,7 @@ return {{'OK'}}
 
 
 class WriteResult(StrEnum):
-    """How a server answers a writer."""
+    """The server's response to a writer."""
 
     OK = "OK"
     STANDBY = "STANDBY"
@@ -122,13 +122,13 @@ class WriteResult(StrEnum):
     REPLACED = "REPLACED"
     """Another writer has taken over, or the server has lost its data."""
     LOST = "LOST"
-    """The newest entry is not the one that this writer added last."""
+    """The newest entry is not the last one that this writer added."""
 
 
 class NewestEntry(NamedTuple):
     """The id of the newest entry, and the hash of the market after it.
 
-    A writer also learns its block, whose hash is empty if it is unknown, and the age of the snapshot.
+    For a writer, it also has the entry's block, whose hash is empty if unknown, and the age of the snapshot.
     """
 
     id: str
@@ -139,7 +139,7 @@ class NewestEntry(NamedTuple):
 
 
 class SnapshotVersion(NamedTuple):
-    """The entry after which a snapshot was made, and when: a damaged one may be replaced after the same entry."""
+    """The entry after which a snapshot was made, and its time: a damaged one may be replaced after the same entry."""
 
     id: str
     written: bytes | None
@@ -153,7 +153,7 @@ class StreamEntry(NamedTuple):
 
 
 class _Feed:
-    """The keys of a network's feed, and a client that is opened with the first command."""
+    """The keys of a network's feed, and a client that opens with the first command."""
 
     def __init__(self, server: RedisUrl, network: str, timeout_s: float) -> None:
         self.server, self._timeout_s = server, timeout_s
@@ -170,7 +170,7 @@ class _Feed:
         return self._opened
 
     def close(self) -> None:
-        """Close the connections. Any thread may call it, which ends a command that waits."""
+        """Close the connections. Any thread may call this, which ends a waiting command."""
         if self._opened is not None:
             with suppress(Exception):
                 self._opened.connection_pool.disconnect()
@@ -186,15 +186,15 @@ class FeedWriter(_Feed):
         self._subscription: PubSub | None = None
         self._may_subscribe = True
         self.is_snapshot_requested = False
-        """Whether a reader waited for a snapshot when this writer last wrote."""
+        """Whether a reader was waiting for a snapshot at this writer's last write."""
 
     @property
     def channel(self) -> str:
-        """The channel whose subscriber is this writer, as long as it lives."""
+        """The channel to which only this writer subscribes, as long as it lives."""
         return self._channels + self._name
 
     def acquire(self, block: int) -> tuple[WriteResult, NewestEntry | None]:
-        """Become the writer, unless another one lives or the feed is at a later block than `block`.
+        """Become the writer, unless another one is alive or the feed is at a later block than `block`.
 
         The newest entry is None if there is none.
         """
@@ -219,23 +219,23 @@ class FeedWriter(_Feed):
         return result
 
     def release(self) -> WriteResult:
-        """Give up the lease, so that another writer need not wait for its end."""
+        """Give up the lease, so that another writer does not have to wait for it to expire."""
         return WriteResult(self._run(_RELEASE, self._name, self._token)[0])
 
     def append(
         self, data: bytes, block: int, state_hash: str, after: str, block_hash: str = ""
     ) -> tuple[WriteResult, str]:
-        """Append an entry behind the entry `after`, and return its id, "" if it was not appended."""
+        """Append an entry after the entry `after`, and return its id; empty if it was not appended."""
         return self._write(_APPEND, self._lease_ms, after, block, state_hash, data, MAX_ENTRIES, block_hash)
 
     def begin(
         self, data: bytes, block: int, state_hash: str, snapshot: bytes, block_hash: str = ""
     ) -> tuple[WriteResult, str]:
-        """Append an entry behind the newest one, with the snapshot after it. Return as `append` does."""
+        """Append an entry after the newest one, with the snapshot after it. Return as `append`."""
         return self._write(_BEGIN, self._lease_ms, block, state_hash, data, MAX_ENTRIES, snapshot, block_hash)
 
     def set_snapshot(self, data: bytes, entry_id: str) -> WriteResult:
-        """Replace the snapshot by one made after that entry. Drop the entries before the last snapshot's."""
+        """Replace the snapshot with one made after that entry. Drop the entries before the previous snapshot."""
         return WriteResult(self._run(_SNAPSHOT, self._name, self._token, entry_id, data)[0])
 
     def close(self) -> None:
@@ -244,7 +244,7 @@ class FeedWriter(_Feed):
         super().close()
 
     def _subscribe(self) -> None:
-        """Open the connection by which the server sees that this process lives, if this user may subscribe."""
+        """Open the connection that shows the server that this process lives, if this user may subscribe."""
         if self._subscription is not None or not self._may_subscribe:
             return
         self._subscription = self._client.pubsub()  # type: ignore[no-untyped-call]
@@ -267,7 +267,7 @@ class FeedWriter(_Feed):
                 subscription.close()
 
     def _write(self, script: str, *words: str | bytes | int) -> tuple[WriteResult, str]:
-        """Run a script of the writer. Return its result, and what it adds to it."""
+        """Run one of the writer's scripts. Return its result, and the data added to it."""
         self._subscribe()
         result, *rest = self._run(script, self._name, self._token, *words)
         self.is_snapshot_requested = rest[:1] == ["1"]
@@ -281,7 +281,7 @@ class FeedWriter(_Feed):
                 result, *rest = (each.decode(errors="replace") for each in answer)
                 return [WriteResult(result), *rest]
         except Unreachable:
-            self._unsubscribe()  # that connection has ended with the server
+            self._unsubscribe()  # that connection ended with the server
             raise
 
 
@@ -295,7 +295,7 @@ class FeedReader(_Feed):
             return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
 
     def read_snapshot_version(self) -> SnapshotVersion | None:
-        """Return which snapshot there is; None if there is none."""
+        """Return the version of the current snapshot; None if there is none."""
         with translate_redis_errors(self.server):
             entry_id, written = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "written"))
             return None if entry_id is None else SnapshotVersion(_parse_id(entry_id), written)
@@ -306,7 +306,7 @@ class FeedReader(_Feed):
             self._client.set(self._requested, "1", ex=_REQUEST_S)
 
     def read_newest(self) -> NewestEntry | None:
-        """Return what the newest entry was; None if there never was one, or the server has lost its data."""
+        """Return the last known newest entry; None if there never was one, or if the server has lost its data."""
         with translate_redis_errors(self.server):
             entry_id, state_hash = cast("list[bytes | None]", self._client.hmget(self._state, "last", "hash"))
             return (
@@ -316,7 +316,8 @@ class FeedReader(_Feed):
             )
 
     def read_entries(self, after: str, limit: int, wait_s: float = 0.0) -> list[StreamEntry]:
-        """Return up to `limit` entries after the one with this id; wait so long for one if there are none."""
+        """Return up to `limit` entries after the one with this id; if there are none, wait for one up to the time
+        limit."""
         block_ms = round(wait_s * 1000) or None
         with translate_redis_errors(self.server):
             answer = self._client.xread({self._blocks: after}, count=limit, block=block_ms)
@@ -338,7 +339,7 @@ def _numbers(entry_id: str) -> list[int]:
 
 
 def _parse_id(entry_id: bytes) -> str:
-    """Return the id as text. Raises `InvalidUpstreamResponse` if it is none."""
+    """Return the id as text. Raises `InvalidUpstreamResponse` if it is invalid."""
     parts = entry_id.split(b"-")
     if len(parts) != 2 or not all(part.isdigit() and len(part) <= 20 for part in parts):
         raise InvalidUpstreamResponse("the feed has an entry whose id is invalid")

@@ -1,9 +1,9 @@
 """Publish the blocks of a store as a feed, if no other process does.
 
-The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. What could
-not be published goes into the next entry. A writer that starts or takes over continues after the newest entry if its
-store still has the block of that, with an entry of all that has changed since. Where it has not, and where the server
-has lost its data, it starts again with an entry without changes, and a snapshot.
+The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. Changes
+that could not be published go into the next entry. A writer that starts or takes over continues after the newest entry
+if its store still has that entry's block, with an entry of all changes since. Otherwise, or if the server has lost its
+data, it starts anew with an entry without changes and a snapshot.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from swapcli.state.markets.feed_format import MAX_ENTRY_BYTES, Changes, FeedMark
 from swapcli.state.store import Store, StoredBlock
 
 SNAPSHOT_INTERVAL_S: Final = 300.0
-"""Time between two snapshots: a reader that starts applies the entries of up to this time."""
+"""Time between two snapshots: a reader that starts applies the entries of at most this time."""
 MIN_SNAPSHOT_INTERVAL_S: Final = 1.0
-"""Time between two snapshots that readers have requested; at least `_SNAPSHOT_REST` times what the last one took."""
+"""Time between two snapshots requested by readers; at least `_SNAPSHOT_REST` times as long as the last one took."""
 _SNAPSHOT_REST: Final = 10.0
-"""Readers that ask for snapshots all the time take a tenth of the publisher's: blocks continue."""
+"""Readers that constantly request snapshots take at most a tenth of the publisher's time, so blocks continue."""
 _MAX_PENDING: Final = 20_000
-"""Changed records that are published as a snapshot: readers would have to apply most of a market."""
+"""Above this number of changed records, a snapshot is published: readers would have to apply most of a market."""
 _HISTORY: Final = 64
-"""Blocks whose changed keys are remembered, as many as a store can undo."""
+"""Blocks whose changed keys are remembered: as many as a store can undo."""
 
 
 class PublisherState(StrEnum):
-    """What a publisher does currently."""
+    """The current status of a publisher."""
 
     PUBLISHING = "publishing"
     STANDING_BY = "standing by"
@@ -42,7 +42,7 @@ class PublisherState(StrEnum):
 
 
 class _Change(NamedTuple):
-    """A block, the hash of the market at it, and the records that may differ from the change before it."""
+    """A block, the market's hash at it, and the records that may differ from the previous change."""
 
     block: StoredBlock
     state_hash: str | None
@@ -51,7 +51,7 @@ class _Change(NamedTuple):
 
 
 class FeedPublisher:
-    """Publishes the market of `store` by `writer`. It belongs to one thread, as both of them do.
+    """Publishes the market of `store` through `writer`. All three belong to one thread.
 
     `store` may be replaced by another one with the same blocks.
     """
@@ -73,7 +73,7 @@ class FeedPublisher:
         self._rewound_to: int | None = None
         self._is_writer = False
         self._last_id: str | None = None
-        """The newest entry of the stream, if this process has added it and no change of the market was lost."""
+        """The newest entry of the stream, if this process added it and no change of the market was lost."""
         self._published_hash: str | None = None
         self._snapshot_s = float("-inf")
         self._snapshot_rest_s = MIN_SNAPSHOT_INTERVAL_S
@@ -81,9 +81,9 @@ class FeedPublisher:
         self.last_entry_bytes = self.last_snapshot_bytes = 0
 
     def publish(self) -> None:
-        """Publish the store's block unless it has been published, or show that this process lives.
+        """Publish the store's block unless it is already published; otherwise show that this process lives.
 
-        Raises `UpstreamError` if the server fails: then the next call publishes the changes.
+        Raises `UpstreamError` if the server fails; the next call then publishes the changes.
         """
         self._follow_store()
         header = self._market.header
@@ -95,7 +95,7 @@ class FeedPublisher:
             self._write(header)
 
     def release(self) -> None:
-        """Let another process publish at once. Raises `UpstreamError`."""
+        """Let another process publish immediately. Raises `UpstreamError`."""
         if self._is_writer:
             self._is_writer = False
             self._writer.release()
@@ -124,7 +124,7 @@ class FeedPublisher:
             self._write_snapshot(self._last_id)
 
     def _continue_from(self, newest: NewestEntry | None) -> None:
-        """Go on after the newest entry if its market is one that this process or its store knows."""
+        """Continue after the newest entry if this process or its store knows its market."""
         self._last_id = None
         if newest is not None and newest.snapshot_age_s is not None:
             self._snapshot_s = max(self._snapshot_s, self._clock.monotonic_s() - newest.snapshot_age_s)
@@ -140,9 +140,9 @@ class FeedPublisher:
             self._bridge(newest)
 
     def _bridge(self, newest: NewestEntry) -> None:
-        """Go on after an entry of another process if the store has its block, and knows what has changed since.
+        """Continue after another process's entry if the store has its block and knows the changes since.
 
-        Readers compare the hash after the changes. If the entry came from a store with other pools, they ask for a
+        Readers compare the hash after the changes. If the entry came from a store with different pools, they request a
         snapshot, which then follows.
         """
         with self.store.snapshot():
@@ -190,7 +190,7 @@ class FeedPublisher:
         self._snapshot_rest_s = max(MIN_SNAPSHOT_INTERVAL_S, _SNAPSHOT_REST * (self._snapshot_s - started_s))
 
     def _check(self, result: WriteResult) -> bool:
-        """Return whether the server has done it. If it has not, the next call becomes the writer or starts again."""
+        """Return whether the server succeeded. If not, the next call becomes the writer or starts again."""
         if result is WriteResult.LOST:
             self._last_id = None
         elif result is not WriteResult.OK:
@@ -226,7 +226,7 @@ class FeedPublisher:
         self._market.update(header, changes)
         self._pending_tokens.update(changed.tokens)
         self._pending_pools.update(changed.pools)
-        # What an undone block changed may differ from the known block, even if it is as the undone block had it.
+        # A record changed by an undone block may differ from the known block, even if that block's value was the same.
         change = _Change(
             head,
             self._market.state_hash,
@@ -236,9 +236,9 @@ class FeedPublisher:
         self._history.append(change)
 
     def _undo_history(self, known: _Change | None) -> list[_Change]:
-        """Remove the changes after the known one, and return them, the newest first.
+        """Remove the changes after the known one, and return them, newest first.
 
-        They were undone by a reorganization, unless the store has continued so far that it has forgotten them.
+        A reorganization undid them, unless the store has moved so far ahead that it has forgotten them.
         """
         undone = []
         while self._history and self._history[-1] is not known:
@@ -246,12 +246,12 @@ class FeedPublisher:
         return undone
 
     def _find_known_block(self) -> _Change | None:
-        """Return the newest of the published blocks that the store still has."""
+        """Return the newest published block that the store still has."""
         blocks = set(self.store.read_blocks())
         return next((change for change in reversed(self._history) if change.block in blocks), None)
 
     def _read_changes(self, tokens: Iterable[str] | None, pools: Iterable[str] | None) -> Changes:
-        """Return the documents of these records, or of all. Those that the store does not have are removed."""
+        """Return the documents of these records, or of all. Those missing from the store are removed."""
         inventory = self.store.inventory
         found = inventory.pool_documents(pools)
         found_tokens = inventory.token_documents(tokens)

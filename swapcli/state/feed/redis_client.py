@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from redis.client import PubSub as PubSub
 
 _PROTOCOL = 2
-"""RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""
+"""RESP2: version 3 adds a round trip to each connection, and nothing that is used here."""
 _CLIENT_NAME = "swapcli"
 _ERROR_CODE = re.compile(r"[A-Z]{3,20}\b")
 INSTALL = ConfigError("Redis needs the Python package redis, which is not installed", hint="pip install 'redis>=8,<9'")
 
 
 def parse_redis_url(url: str, key: str) -> RedisUrl:
-    """Parse the address of the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
+    """Parse the URL in the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
     try:
         return RedisUrl.parse(url)
     except ValueError:
@@ -49,7 +49,7 @@ def require_redis() -> None:
 
 
 def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
-    """Return a client for threads. `timeout_s` is for connecting, and for each answer; blocking reads need more.
+    """Return a client for threads. `timeout_s` is for connecting and for each response; blocking reads need more.
 
     Raises `ConfigError` if the package is not installed.
     """
@@ -93,7 +93,7 @@ def _options(server: RedisUrl, timeout_s: float) -> dict[str, Any]:
 
 @contextmanager
 def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
-    """Raise errors of the package `redis` in the block, and those of values that it cannot use, as `UpstreamError`s."""
+    """Raise errors of the package `redis` in the context, and those of values it cannot use, as `UpstreamError`s."""
     from redis.exceptions import RedisError
 
     try:
@@ -106,8 +106,7 @@ def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
 
 
 def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
-    """Return the error that gives the reason why a command failed, without anything that the server or the client
-    repeats."""
+    """Return an error that explains why a command failed, without any text that the server or the client repeats."""
     from redis import exceptions
 
     shown, details = server.shown, {"server": server.shown}
@@ -127,12 +126,12 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
         )
     if isinstance(error, exceptions.ConnectionError | OSError | UnicodeError):
         return Unreachable(f"cannot reach {shown}", hint="check that a Redis server is running", details=details)
-    code = _ERROR_CODE.match(str(error))  # such as WRONGTYPE or MISCONF: the rest may repeat what was sent
+    code = _ERROR_CODE.match(str(error))  # such as WRONGTYPE or MISCONF: the rest may repeat the request
     return UpstreamRejected(f"{shown} returned the error {code[0] if code else 'ERR'}", details=details)
 
 
 def _find_rejection(error: Exception) -> tuple[str, str | None] | None:
-    """Return why a server rejects a command, and the hint; None if it is for another reason or has not answered."""
+    """Return why a server rejects a command, and a hint; None for other reasons, or without a response."""
     from redis import exceptions
 
     cluster_errors = (exceptions.ClusterError, exceptions.AskError, exceptions.ClusterCrossSlotError)
@@ -187,4 +186,4 @@ _BY_WORDS: Final[tuple[tuple[str, tuple[str, str | None]], ...]] = (
         ),
     ),
 )
-"""Words of the errors that have no class of their own, with the problem and the hint."""
+"""Words in errors that have no class of their own, with the problem and the hint."""

@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 _TOKENS: Final = re.compile(rb'"tokens":\["([^]]*)"\]')
-"""In a document of `state.store.documents`, where the list comes before anything that a family adds."""
+"""In a document of `state.store.documents`, where this list comes before any field of a family."""
 
 
 def tokens_of(document: bytes) -> list[str]:
-    """Return the addresses of a pool's tokens, none if its document has another form."""
+    """Return the addresses of a pool's tokens; empty if its document has a different form."""
     found = _TOKENS.search(document)
     return found[1].decode(errors="replace").split('","') if found else []
 
 
 class TokenIndex:
-    """The keys of the `pools`, which are documents by key, by token."""
+    """The keys of `pools`, which are documents by key, for each token."""
 
     def __init__(self, pools: Mapping[str, bytes]) -> None:
         self._keys: dict[str, list[str]] = {}
@@ -25,7 +25,7 @@ class TokenIndex:
             self._add(key, document)
 
     def keys(self, token: str) -> Collection[str]:
-        """Return the keys of the pools that have the token."""
+        """Return the keys of the pools that have this token."""
         return self._keys.get(token, ())
 
     def update(self, pools: Mapping[str, bytes], changed: Mapping[str, bytes | None]) -> None:

@@ -13,7 +13,8 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch
 
 
 def read_address(value: object, kind: Kind) -> str:
-    """Return the canonical form of an address. Raises `InvalidAddress` with the problem for the field that has it."""
+    """Return the canonical form of an address. Raises `InvalidAddress` with the problem, for the field that contains
+    it."""
     if not isinstance(value, str):
         raise InvalidAddress("missing" if value is None else f"expected an address, not {describe(value)}")
     lowered = value.lower()

@@ -1,8 +1,8 @@
-"""The embedded markets in a form that opens in a tenth of the time: what parsing their JSON gives, as plain tuples.
+"""The embedded markets in a form that opens in a tenth of the time: the result of parsing their JSON, as plain tuples.
 
-`make markets` writes both. The JSON is the source: it is parsed instead where the compiled form cannot be used, because
-the file is missing or damaged, belongs to another JSON document or has records with other fields, or because the
-settings change what the market builds on. The form is that of `marshal`, which reads tuples of numbers and texts faster
+`make markets` writes both. The JSON is the source. It is parsed if the compiled form cannot be used: because the file
+is missing or damaged, belongs to another JSON document or has records with different fields, or because the settings
+change something the market depends on. The form is that of `marshal`, which reads tuples of numbers and texts faster
 than any other module; nothing in it is executed. Its version 2 is the same in all versions of Python 3.
 """
 
@@ -24,13 +24,13 @@ from swapcli.core.records import NamedTuple
 from swapcli.families import family
 
 _MARSHAL_VERSION = 2
-"""The newest one without references: with them, the bytes would depend on how often Python uses a value."""
+"""The newest version without references: with them, the bytes would depend on how often Python uses a value."""
 
-_CHECKSUM_BYTES = 4  # of a CRC-32
+_CHECKSUM_BYTES = 4  # bytes of a CRC-32
 
 
 class FamilyFields(NamedTuple):
-    """How the pools of a family are written: the fields of its class, and those of the records among their values.
+    """The written form of a family's pools: the fields of its class, and those of the records among their values.
 
     A record of `records` is `(index in the state, module, class, fields)`.
     """
@@ -43,9 +43,9 @@ class FamilyFields(NamedTuple):
 class CompiledMarket(NamedTuple):
     """A market as plain tuples, without its network.
 
-    `layout` has the fields of the records that are written, `document` size and CRC-32 of the JSON. A pool is
-    `(index in families, address, index in protocols, index in pool_tokens, fee_ppm, state)` with the other arguments of
-    its constructor in `state`; an entry of `pool_tokens` has indices in `tokens`.
+    `layout` has the fields of the written records, `document` the size and CRC-32 of the JSON. A pool is `(index in
+    families, address, index in protocols, index in pool_tokens, fee_ppm, state)` with the other arguments of its
+    constructor in `state`; an entry of `pool_tokens` has indices in `tokens`.
     """
 
     layout: tuple[tuple[str, ...], ...]
@@ -70,7 +70,7 @@ _LAYOUT = tuple(each._fields for each in (CompiledMarket, FamilyFields, PoolIden
 
 
 def compile_market(market: MarketState, document: bytes, checksummed_addresses: Iterable[str]) -> bytes:
-    """Return the compiled form of the market of a JSON document, which says no more of its network than the name."""
+    """Return the compiled form of a JSON document's market; the document may give only the name of its network."""
     families: dict[str, FamilyFields] = {}
     protocols = sorted({pool.protocol for pool in market.pools.values()})
     token_indices = {address: index for index, address in enumerate(market.tokens)}
@@ -108,26 +108,26 @@ def compile_market(market: MarketState, document: bytes, checksummed_addresses: 
 
 
 def with_checksum(values: Any) -> bytes:
-    """Return what a compiled file holds: plain values after the CRC-32 of their bytes."""
+    """Return the content of a compiled file: plain values after the CRC-32 of their bytes."""
     content = marshal.dumps(values, _MARSHAL_VERSION)
     return crc32(content).to_bytes(_CHECKSUM_BYTES, "little") + content
 
 
 def load_compiled(data: bytes, document: bytes) -> CompiledMarket | None:
-    """Return the market of a compiled file; None if it is damaged, or of another layout or JSON document."""
+    """Return the market in a compiled file; None if it is damaged, or belongs to another layout or JSON document."""
     content = data[_CHECKSUM_BYTES:]
     if crc32(content) != int.from_bytes(data[:_CHECKSUM_BYTES], "little"):
         return None
     try:
         values = marshal.loads(content)
-    except (EOFError, ValueError, TypeError):  # of a version of Python that would write it differently
+    except (EOFError, ValueError, TypeError):  # from a Python version that would write it differently
         return None
     is_current = isinstance(values, tuple) and values[:2] == (_LAYOUT, _fingerprint(document))
     return CompiledMarket(*values) if is_current else None
 
 
 def build_market(compiled: CompiledMarket, network: Network) -> MarketState | None:
-    """Return the market on its network as the settings have it; None if its JSON must be checked against them."""
+    """Return the market on its network with the user's settings; None if its JSON must be checked against them."""
     tokens = [Token(*row) for row in compiled.tokens]
     by_address = {token.address: token for token in tokens}
     wrapped = by_address.get(network.wrapped_native_address or "")
@@ -180,7 +180,8 @@ def _fields_of(pool: Pool) -> FamilyFields:
 
 
 def _constructor(fields: FamilyFields) -> Callable[..., Pool] | None:
-    """Return a function that builds a pool of plain tuples; None if the program's records have other fields now."""
+    """Return a function that builds a pool from plain tuples; None if the program's records now have different
+    fields."""
     try:
         pool_class = family(fields.family)
         records = [

@@ -1,4 +1,4 @@
-"""The markets that come with the program, one per network, with modelled state: every command works offline at once."""
+"""The markets included in the program, one per network, with modelled state, so that every command works offline."""
 
 from __future__ import annotations
 

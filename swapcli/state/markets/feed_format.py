@@ -8,10 +8,10 @@ of `swap-market/1`, as JSON, behind its key; integers of a pool may be numbers.
     T ADDRESS           a token that was removed
     P KEY               a pool that was removed
 
-`state_hash` of the header is the hash of the whole market after the changes, `base` that of the market before, null in
-a snapshot. The hash of a market comes from its block and from the sum of the hashes of its records, modulo 2^128, so
-that it costs no more than the changed records. It finds errors; who may write to the feed is for the server to check.
-Two nodes may give other gas prices for a block, so that these are not part of it.
+In the header, `state_hash` is the hash of the whole market after the changes, and `base` the hash of the market before,
+null in a snapshot. A market's hash is computed from its block and the sum of its records' hashes, modulo 2^128, so
+updating it costs no more than the changed records. It detects errors; the server controls who may write to the feed.
+Gas prices are not part of the hash, because two nodes may report different ones for a block.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from swapcli.core.validation.values import InvalidValue, parse_integer, parse_li
 
 FORMAT: Final = "swap-feed/1"
 MAX_ENTRY_BYTES: Final = 64 * 2**20
-"""Uncompressed: tens of thousands of pools. A change of more is published as a snapshot."""
+"""Uncompressed: tens of thousands of pools. A larger change is published as a snapshot."""
 MAX_SNAPSHOT_BYTES: Final = 2**30
 """Uncompressed: about a million pools."""
 
-_HASH_BYTES: Final = 16  # of the hash of a line
+_HASH_BYTES: Final = 16  # bytes of a line's hash
 _MODULUS: Final = 1 << 8 * _HASH_BYTES
 _ENTRY_LEVEL, _SNAPSHOT_LEVEL = 6, 1
-"""Levels of zlib. An entry is small and goes to many readers; a snapshot has to be made beside following the chain."""
-_CHUNK_BYTES: Final = 1 << 20  # hashed at once; chosen
+"""zlib levels. An entry is small and goes to many readers; a snapshot must be made while following the chain."""
+_CHUNK_BYTES: Final = 1 << 20  # bytes hashed at a time; chosen
 _MAX_LINE_BYTES: Final = 4 * 2**20
-"""Far more than any pool has; the parts of a longer line would be copied again and again."""
+"""Far longer than any pool; the parts of a longer line would be copied repeatedly."""
 _MAX_KEY_BYTES: Final = 130  # a bound against hostile input; chosen
 _MAX_DEPTH_DIGITS: Final = 40  # a bound against hostile input; chosen
 _MAX_NUMBER: Final = 2**63 - 1  # a signed 64-bit integer
@@ -47,7 +47,7 @@ _MAX_GAS_PRICE: Final = 2**256 - 1  # a uint256
 
 
 class InvalidFeed(InvalidUpstreamResponse):
-    """An entry or a snapshot of a feed is malformed, or is not of the network."""
+    """An entry or a snapshot of a feed is malformed, or belongs to a different network."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the feed has an invalid entry: {problem}")
@@ -55,7 +55,7 @@ class InvalidFeed(InvalidUpstreamResponse):
 
 
 class MarketHeader(NamedTuple):
-    """What a feed says of a market beside its tokens and pools: the block, and where its state was read.
+    """A feed's data about a market besides its tokens and pools: the block, and where its state was read.
 
     `block_hash` and `timestamp` (Unix seconds) are None if they are unknown. `pinned` is as in `MarketState`.
     """
@@ -71,7 +71,7 @@ class MarketHeader(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Documents of new and changed records, None for removed ones, by address or key; `depths` are in dollars."""
+    """Documents of new and changed records by address or key, None for removed ones; `depths` are in dollars."""
 
     tokens: Mapping[str, bytes | None]
     pools: Mapping[str, bytes | None]
@@ -84,7 +84,7 @@ NO_CHANGES: Final = Changes({}, {}, {})
 class FeedEntry(NamedTuple):
     """Changes that turn the market with the hash `base` into the one with `state_hash` at the header's block.
 
-    `base` None makes it a snapshot. `rewound_to` is the block after which the chain was reorganized, if it was.
+    `base` None makes it a snapshot. If the chain was reorganized, `rewound_to` is the last block before that.
     """
 
     header: MarketHeader
@@ -95,7 +95,7 @@ class FeedEntry(NamedTuple):
 
 
 class FeedMarket:
-    """All records of a market at one block, not parsed.
+    """All records of a market at one block, unparsed.
 
     >>> market = FeedMarket()
     >>> market.apply(decode_entry(data, MAX_ENTRY_BYTES))
@@ -110,11 +110,11 @@ class FeedMarket:
 
     @property
     def state_hash(self) -> str | None:
-        """The hash of the market, None as long as it is empty."""
+        """The hash of the market; None while it is empty."""
         return None if self.header is None else _market_hash(self._sum, self.header)
 
     def changed(self, changes: Changes) -> Changes:
-        """Return the changes without those that the market has already."""
+        """Return the changes without those that the market already has."""
         return Changes(
             {key: document for key, document in changes.tokens.items() if self.tokens.get(key) != document},
             {key: document for key, document in changes.pools.items() if self.pools.get(key) != document},
@@ -122,7 +122,7 @@ class FeedMarket:
         )
 
     def update(self, header: MarketHeader, changes: Changes) -> None:
-        """Change the records, and continue to the header's block."""
+        """Change the records, and advance to the header's block."""
         self._sum = self._sum_after(changes)
         _update_records(self.tokens, changes.tokens)
         _update_records(self.pools, changes.pools)
@@ -133,13 +133,13 @@ class FeedMarket:
         self.header = header
 
     def matches(self, entry: FeedEntry) -> bool:
-        """Return whether the market would have the hash of the entry after its changes."""
+        """Return whether the market would have the entry's hash after its changes."""
         return _market_hash(self._sum_after(entry.changes), entry.header) == entry.state_hash
 
     def entry(
         self, base: str | None, tokens: Iterable[str], pools: Iterable[str], rewound_to: int | None = None
     ) -> FeedEntry:
-        """Return the entry that leads here from the market with the hash `base`, in which these records differ."""
+        """Return the entry that leads here from the market with the hash `base`, which differs in these records."""
         assert self.header is not None, "an empty market has no hash"
         keys = list(pools)
         changes = Changes(
@@ -150,7 +150,7 @@ class FeedMarket:
         return FeedEntry(self.header, base, _market_hash(self._sum, self.header), changes, rewound_to)
 
     def snapshot(self) -> FeedEntry:
-        """Return an entry with all records. It does not change with the market."""
+        """Return an entry with all records. Later changes of the market do not affect it."""
         assert self.header is not None, "an empty market has no hash"
         changes = Changes(dict(self.tokens), dict(self.pools), dict(self.depths))
         return FeedEntry(self.header, None, _market_hash(self._sum, self.header), changes)
@@ -252,7 +252,7 @@ def _in_batches(lines: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
 
 
 def _read_lines(data: bytes, max_bytes: int) -> Iterator[bytes]:
-    """Yield the lines piece by piece, so that the whole text is never in memory. Raises `InvalidFeed`."""
+    """Yield the lines one by one, so that the whole text is never in memory. Raises `InvalidFeed`."""
     rest, total = b"", 0
     for chunk in _decompress(data):
         total += len(chunk)
@@ -286,7 +286,7 @@ def _decompress(data: bytes) -> Iterator[bytes]:
 
 
 def _parse_header(line: bytes) -> tuple[MarketHeader, str | None, str, int | None, int]:
-    """Return the header, and `base`, `state_hash`, `rewound_to` and `records` beside it."""
+    """Return the header, together with `base`, `state_hash`, `rewound_to` and `records`."""
     try:
         fields = parse_json(line)
     except InvalidInput:

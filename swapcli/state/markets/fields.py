@@ -34,7 +34,7 @@ class MarketFields(DefinitionFields):
 
     @classmethod
     def failure(cls, path: str, problem: str, *, hint: str | None = None) -> Exception:
-        """Return the `MarketError` for a value at `path` with a different problem than its type or range."""
+        """Return the `MarketError` for a value at `path` whose problem is not its type or range."""
         return MarketError(f"{path}: {problem}", hint=hint, details={"field": path})
 
     def text(self, key: str, default: str | None = None) -> str:

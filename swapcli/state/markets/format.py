@@ -1,6 +1,6 @@
-"""Read and write `swap-market/1`: the pools of one network at one moment, as one JSON object.
+"""Read and write `swap-market/1`: the pools of one network at one time, as one JSON object.
 
-Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses hex in upper or lower case.
+Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses are hex in upper or lower case.
 Unknown keys are ignored. A pool with `address_modelled: true` has a placeholder address, because its own is not known.
 """
 
@@ -29,8 +29,9 @@ def parse_market(
 ) -> ParsedMarket:
     """Parse and check a market file.
 
-    `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
-    is wrong (with `skip_bad_pools` the pool is omitted and its error returned), and `MarketError` for all else.
+    `networks` looks up a name, and raises `UnknownNetwork`. Raises `InvalidPoolState`, which names pool and field, if a
+    pool is wrong (with `skip_bad_pools` the pool is omitted and its error returned), and `MarketError` for anything
+    else.
     """
     fields = parse_document(document)
     fields.read("format", _parse_format)
@@ -57,10 +58,10 @@ def parse_market(
 
 
 def render_market(market: MarketState) -> str:
-    """The market as compact ASCII JSON.
+    """Return the market as compact ASCII JSON.
 
-    `parse_market` gives an equal one back if its `networks` know the network, or if the network holds no more than the
-    format does (name, chain id, native tokens, router, names of protocols).
+    `parse_market` returns an equal market if its `networks` knows the network, or if the network has only what the
+    format can express (name, chain id, native tokens, router, names of protocols).
     """
     entry = {
         "format": FORMAT,
@@ -82,7 +83,8 @@ def render_market(market: MarketState) -> str:
 
 
 def _check_wrapped_native(network: Network, tokens: Mapping[str, Token]) -> None:
-    """Amounts of the native token are counted in its wrapped form, so both need the same unit."""
+    """Check that the native token and its wrapped form have the same unit: amounts of the former are counted in the
+    latter."""
     wrapped = network.wrapped_native
     token = tokens.get(wrapped.address) if wrapped else None
     if token and token.decimals != network.native.decimals:

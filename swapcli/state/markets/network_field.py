@@ -14,7 +14,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.definition import override_network, parse_kind
 from swapcli.state.markets.fields import MarketFields
 
-_MAX_SAFE_NUMBER = 2**53 - 1  # JavaScript reads greater numbers inexactly
+_MAX_SAFE_NUMBER = 2**53 - 1  # JavaScript reads larger numbers inexactly
 _DESCRIPTION = ("chain_id", "native", "wrapped_native", "router", "protocols")
 
 

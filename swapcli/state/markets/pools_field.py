@@ -1,4 +1,4 @@
-"""The `pools` list of a market file. What a family adds to a pool is read and written by the family."""
+"""The `pools` list of a market file. Each family reads and writes its own fields of a pool."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class PoolParser:
         return pool
 
     def _misspelt(self, item: Mapping[str, object], error: InvalidPoolState) -> str | None:
-        """Return the hint about the key of a pool that is near a missing one and no other field; None without one."""
+        """Return the hint about a pool's key that is close to a missing key and to no other field; None if there is
+        none."""
         if error.problem != "missing":
             return None
         from swapcli.core.encoding.closest import closest_names
@@ -148,14 +149,14 @@ class PoolParser:
 
 
 def _closest(name: str, known: Iterable[str]) -> str:
-    """Return the question about the known names that are near, empty without any."""
+    """Return the question about known names that are close; empty if there are none."""
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     return did_you_mean(closest_names(name, known))
 
 
 def _label(item: Mapping[str, object], index: int) -> str:
-    """Return the name of a pool for an error: its pool id, its address, or its place in the file."""
+    """Return the name of a pool for an error: its pool id, its address, or its position in the file."""
     for key in ("pool_id", "address"):
         value = item.get(key)
         if isinstance(value, str) and is_hex(value):

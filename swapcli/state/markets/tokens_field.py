@@ -12,7 +12,7 @@ from swapcli.core.networks.address import is_native
 from swapcli.core.validation.values import parse_choice, parse_integer, parse_number
 from swapcli.state.markets.fields import MarketFields
 
-_MAX_PRICE_USD = 1e300  # keeps out infinity (1e999 in JSON) and integers that no float holds
+_MAX_PRICE_USD = 1e300  # excludes infinity (1e999 in JSON) and integers too large for a float
 _FEES = TransferBehaviour._fields[1:]
 
 
@@ -28,7 +28,7 @@ def parse_tokens(document: MarketFields, kind: Kind) -> dict[str, Token]:
 
 
 def parse_transfers(document: MarketFields, kind: Kind) -> dict[str, TransferBehaviour]:
-    """Return by address how those tokens transfer for which the file says so. Raises `MarketError`.
+    """Return how tokens transfer, by address, for those whose entry says so. Raises `MarketError`.
 
     An entry's `transfers` is `{"kind": ...}`; that of a fee also has `buy_fee_ppm`, `sell_fee_ppm`, `transfer_fee_ppm`,
     each 0 if it is missing.

@@ -17,7 +17,7 @@ from swapcli.state.rpc.node import LogFilter
 
 
 class VerifiedBlock(NamedTuple):
-    """Swaps of one block, in order, and what was read of their pools at the parent block."""
+    """Swaps of one block, in order, and the data read about their pools at the parent block."""
 
     swaps: tuple[VerifiedSwap, ...]
     read: SwappedPools

@@ -18,8 +18,8 @@ from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.node import LogFilter, Node
 
 FIRST_BLOCKS: Final = 64
-"""Blocks of the first range: half of the 128 whose state nodes without an archive keep."""
-_MAX_ADDRESSES: Final = 500  # of one request for events; chosen
+"""Blocks of the first range: half of the 128 whose state nodes keep without an archive."""
+_MAX_ADDRESSES: Final = 500  # addresses in one request for events; chosen
 _MANY: Final = 2_000  # events after which the next range is not wider, as in `log_scan`
 
 
@@ -104,7 +104,7 @@ def _swap_topics(kind: str) -> Iterable[str]:
 def _find_in_pools(
     network: Network, pools: Mapping[str, Sequence[PoolRef]], logs: Collection[Log]
 ) -> Iterator[FoundSwap]:
-    """Yield the swaps in the pools, newest first. Events of other contracts do not count."""
+    """Yield the swaps in the pools, newest first. Events of other contracts are ignored."""
     by_key = {ref.key: ref for refs in pools.values() for ref in refs}
     by_block: defaultdict[int, list[Log]] = defaultdict(list)
     for log in logs:

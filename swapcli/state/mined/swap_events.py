@@ -1,7 +1,7 @@
-"""The events of swaps: which pool, which tokens, and the amounts that were paid.
+"""The events of swaps: the pool, the tokens, and the amounts paid.
 
-Some say the state after the swap as well. An event alone proves nothing, since any contract can emit it: a reader of
-the pool has to know that the contract which emitted it is the pool's.
+Some also contain the state after the swap. An event alone proves nothing, since any contract can emit it: the pool's
+reader must know that the emitting contract belongs to the pool.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SwapEvent(NamedTuple):
 
     @property
     def moves_nothing(self) -> bool:
-        """Whether it says no amount: a hook swapped in place of its V4 pool, or the pool has no liquidity."""
+        """Whether it has no amounts: a hook swapped in place of its V4 pool, or the pool has no liquidity."""
         return not (self.amounts.amount_in or self.amounts.amount_out)
 
 
@@ -47,7 +47,7 @@ class _Shape(NamedTuple):
 def find_swaps(logs: Iterable[Log]) -> list[SwapEvent]:
     """Return the swaps that these logs of one block announce, in order. Malformed ones are omitted.
 
-    Liquidity Book emits one event for each bin: those that follow one another directly are one swap.
+    Liquidity Book emits one event for each bin: consecutive ones are one swap.
     """
     found: list[SwapEvent] = []
     for event in _decode_all(sorted(logs, key=lambda log: log.log_index)):
@@ -86,13 +86,13 @@ def _joined(first: SwapEvent, second: SwapEvent) -> SwapEvent:
 
 
 def swap_shapes() -> Mapping[str, tuple[_Shape, ...]]:
-    """Return how swaps are announced, by the first topic; the first shape that fits an event counts."""
+    """Return how swaps are announced, by first topic; the first shape that fits an event is used."""
     return _swap_shapes(len(KINDS))
 
 
 @lru_cache(1)
 def _swap_shapes(count: int) -> Mapping[str, tuple[_Shape, ...]]:
-    """Return the shapes from the rows of the kinds, `count` currently: those that share one have it once."""
+    """Return the shapes from the rows of the kinds, `count` at present; kinds that share a shape have it once."""
     del count
     found: dict[str, dict[tuple[KeyOfEvent, SwapDecoder], tuple[str, ...]]] = {}
     for kind, row in KINDS.items():

@@ -1,13 +1,13 @@
 """Compare mined swaps with the pools' own computation: each is quoted on the state just before it.
 
-That is the state at the parent block, changed by the events of the block that come before the swap. Where an event has
-the state that follows (the price of a concentrated pool, the reserves of a pair), the state is taken from there; the
-other pools follow by replaying their swaps. A pool that something else has changed is unknown from then on.
+That is the state at the parent block, changed by the block's events before the swap. If an event contains the state
+after it (the price of a concentrated pool, the reserves of a pair), the state is taken from it; for other pools, their
+swaps are replayed. A pool that something else has changed is unknown from then on.
 
 A swap may emit events besides its own: its vaults' deposits and loans, the liquidity of its base pool. The rows of the
-kinds name these parts, and how much of the swap each accounts for. Those directly before the swap that add up to its
-amounts belong to it; all others are changes by someone else. What a swap changes in a contract that pools share is
-taken over by the others.
+kinds name these parts, and how much of the swap each accounts for. Parts directly before the swap that add up to its
+amounts belong to it; all others are changes by someone else. When a swap changes a contract that pools share, the other
+pools' states follow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from swapcli.state.mined.swapped_pools import SwappedPool
 
 
 class Outcome(StrEnum):
-    """Whether the quote is the mined output. `NOT_EXPLAINED` has a reason, and says nothing about the quote."""
+    """Whether the quote equals the mined output. `NOT_EXPLAINED` has a reason, and says nothing about the quote."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
 
 
 class SwapsOfBlock(NamedTuple):
-    """How a pool came to its state within a block: by these swaps alone, from the state at the parent block."""
+    """How a pool reached its state within a block: by these swaps alone, from the state at the parent block."""
 
     pool_at_parent: Pool
     swaps: tuple[SwapEvent, ...]
@@ -48,7 +48,7 @@ class VerifiedSwap(NamedTuple):
     """A mined swap with its quote. `pool` is the state just before it, None if unknown.
 
     `quoted` is the output in base units; None if the pool rejects the swap, or its state is unknown. `earlier` are the
-    swaps of its block that led to the state, each equal to its quote; None if anything else changed the pool before.
+    swaps in its block that led to the state, each equal to its quote; None if anything else changed the pool before.
     """
 
     event: SwapEvent
@@ -70,7 +70,7 @@ class VerifiedSwap(NamedTuple):
 
 
 SYNCS: Final = frozenset(topic_of(each) for each in ("Sync(uint112,uint112)", "Sync(uint256,uint256)"))
-"""The events of pairs with both reserves."""
+"""The events of pairs that contain both reserves."""
 _MINT: Final = topic_of("Mint(address,address,int24,int24,uint128,uint256,uint256)")
 _BURNS: Final = frozenset(
     topic_of(each)
@@ -83,13 +83,13 @@ _MODIFY: Final = topic_of("ModifyLiquidity(bytes32,address,int24,int24,int256,by
 _TOKEN_TOPICS: Final = frozenset(
     topic_of(each) for each in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
 )
-"""Events of a pool that is its own liquidity token; what changes reserves emits another event as well."""
+"""Events of a pool that is its own liquidity token; a change of reserves emits another event as well."""
 _IGNORED: Final = KindTable(
     lambda row: frozenset((*map(topic_of, row.harmless), *(() if row.events else _TOKEN_TOPICS)))
 )
-"""Events that change nothing by themselves, by kind of contract."""
+"""Events that by themselves change nothing, by contract kind."""
 _PARTS: Final = KindTable(lambda row: {topic_of(signature): decode for signature, decode in row.parts.items()})
-"""The events of the parts of swaps by first topic, by kind of contract."""
+"""The events of the parts of swaps by first topic, by contract kind."""
 _NO_EXACT_INPUT: Final = (
     "it was an exact-output swap, or its price limit ended it: the input is the least that pays this output"
 )
@@ -100,7 +100,7 @@ _FEE_STEP_PPM: Final = 10
 _MAX_FEE_PPM: Final = 100_000
 """The fees of pairs are whole thousandths of a percent, or coarser, and at most a few percent."""
 _TELLING_UNITS: Final = 10**8
-"""An output so large differs by a thousand units between two such fees."""
+"""An output this large differs by a thousand units between two such fees."""
 
 
 def verify_swaps(
@@ -108,8 +108,8 @@ def verify_swaps(
 ) -> list[VerifiedSwap]:
     """Return the swaps of one transaction, in order, each with its quote on the state just before it.
 
-    `pools` are those at the parent block, by key, and `unknown` gives the reason why another could not be read. `logs`
-    are those of the block, `own_logs` the positions of the transaction's.
+    `pools` are in their state at the parent block, by key, and `unknown` says why others could not be read. `logs` are
+    the block's logs, `own_logs` the positions of the transaction's logs.
     """
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
@@ -129,7 +129,8 @@ def verify_swaps(
         if log.log_index in parts:
             continue
         for key, track in tracks.items():
-            # A contract of several pools emits the swaps of all: to a pool, a swap of another one is any other event.
+            # A contract with several pools emits the swaps of all of them: to one pool, a swap in another is like any
+            # other event.
             is_swap_of_other_pool = event is not None and event.key != key
             if is_swap_of_other_pool and followed and track.shares_with(followed):
                 track.follow_shared(followed)
@@ -167,7 +168,7 @@ class _Track:
         self._earlier: SwapsOfBlock | None = SwapsOfBlock(known.pool, ())
 
     def is_of(self, event: SwapEvent) -> bool:
-        """Return whether a contract of the pool has emitted the event of a swap."""
+        """Return whether one of the pool's contracts has emitted a swap event."""
         return event.emitter in self._known.emitters and self._known.kind in event.kinds
 
     def find_parts(self, event: SwapEvent, logs: Sequence[Log], number: int) -> set[int]:
@@ -200,12 +201,12 @@ class _Track:
         return set(found.values()) if adds_up and outs in (0, amounts.amount_out) else set()
 
     def _with_fee(self, event: SwapEvent) -> SwapEvent:
-        """Return the event with the whole input, where it leaves the fee out."""
+        """Return the event with the whole input, if the event excludes the fee."""
         add_fee = KINDS[self._known.kind].add_fee
         return event if add_fee is None else event._replace(amounts=add_fee(self._pool, event.amounts))
 
     def follow_swap(self, event: SwapEvent) -> VerifiedSwap:
-        """Quote a swap, then take over the state after it."""
+        """Quote a swap, then apply the state after it."""
         event = self._with_fee(event)
         if self._lost:
             found = VerifiedSwap(event, Outcome.NOT_EXPLAINED, self._pool, reason=self._lost)
@@ -218,7 +219,7 @@ class _Track:
         return found
 
     def _take_over(self, event: SwapEvent, found: VerifiedSwap) -> None:
-        """A pair emits its reserves just before the event of a swap: those belong to the state after it."""
+        """A pair emits its reserves just before its swap event: they belong to the state after the swap."""
         if event.amounts.state_after and isinstance(self._pool, Concentrated):
             if not self._lost:
                 self._change(event.amounts.state_after, "the price and liquidity of an event do not fit its ticks")
@@ -240,14 +241,14 @@ class _Track:
         self._pool = swapped[1]
 
     def shares_with(self, other: _Track) -> bool:
-        """Return whether another pool swaps through a contract that this one swaps through as well."""
+        """Return whether another pool shares a contract with this one through which both swap."""
         if other is self:
             return False
         own = {shared.address for shared in self._pool.shared_states}
         return any(shared.address in own for shared in other._pool.shared_states)
 
     def follow_shared(self, other: _Track) -> None:
-        """Take over what a swap in another pool has changed in the contracts that both share."""
+        """Apply a swap's changes in another pool to the contracts that both share."""
         if other._lost:
             self._lost = self._lost or "an earlier swap in a pool that shares its state is not explained"
             return
@@ -258,7 +259,7 @@ class _Track:
                 self._pool = self._pool.with_shared_state(shared)
 
     def follow_other(self, log: Log) -> None:
-        """Take over what an event other than a swap says, if it is about the pool."""
+        """Apply an event other than a swap, if it is about the pool."""
         if log.address not in self._known.emitters or not log.topics:
             return
         topic, kind = log.topics[0], self._known.kind
@@ -287,7 +288,7 @@ class _Track:
             self._lose(log)
 
     def _apply_sync(self) -> None:
-        """Take over the last reserves that a pair has announced; they say all that can change."""
+        """Apply the last reserves that a pair has announced; they are all that can change."""
         if self._synced is not None:
             self._lost = ""
             self._change({"reserves": list(self._synced)}, "the reserves of an event are not possible")
@@ -337,7 +338,7 @@ def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
 
 
 def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: str, quoted: int | None) -> str:
-    """Return why a difference does not speak against the quote; empty if it does."""
+    """Return why a difference does not contradict the quote; empty if it does."""
     amounts = event.amounts
     if isinstance(pool, Concentrated) and amounts.fee_ppm is not None:
         fee_ppm = pool.swap_fee_ppm(down=token_in == pool.tokens[0])
@@ -355,9 +356,9 @@ def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: 
 
 
 def _is_of_other_fee(pool: Pool, token_in: str, token_out: str, amounts: SwapAmounts) -> bool:
-    """Return whether a swap that paid less than its quote paid exactly what another fee leaves.
+    """Return whether a swap that paid less than its quote paid exactly the amount that a different fee leaves.
 
-    One of a thousand random amounts does: two fees leave amounts that are a thousand units or more apart.
+    One in a thousand random amounts would: amounts after two different fees are a thousand units or more apart.
     """
     if amounts.amount_out < _TELLING_UNITS:
         return False
@@ -378,7 +379,7 @@ def _is_of_other_fee(pool: Pool, token_in: str, token_out: str, amounts: SwapAmo
 
 
 def _rounding_units(pool: Pool, event: SwapEvent) -> int:
-    """Return by how many units the input of an exact output may exceed the least one.
+    """Return by how many units the input for an exact output may exceed the smallest possible one.
 
     Each step of a concentrated pool rounds up once, and a step ends at least every 256 spacings; other pools round once
     or twice, or by a relative error of their logarithms, which Balancer bounds by 1e-14 and doubles.
@@ -401,7 +402,7 @@ def _output(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | 
 def _swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool] | None:
     """Return the output and the pool after it; None if the pool rejects the swap.
 
-    What lenders allow changes with time, also between the blocks. A mined swap was allowed.
+    Lenders' limits change with time, even between blocks, but a mined swap was allowed.
     """
     try:
         return pool.swap(token_in, token_out, amount_in)
@@ -431,7 +432,7 @@ def _read_position_change(log: Log) -> tuple[int, int, int]:
 
 
 class NetSwap(NamedTuple):
-    """What swaps sold to pools and bought from them in total, in base units."""
+    """The total amounts that swaps sold to pools and bought from them, in base units."""
 
     token_in: str
     token_out: str
@@ -442,8 +443,8 @@ class NetSwap(NamedTuple):
 def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> NetSwap | None:
     """Return the net swap of swaps (token in, token out, amount in, amount out).
 
-    None if a token is unknown, or unless exactly one token remains sold and one bought. What remains of a token that
-    most of was passed on is dust, if it is less than a millionth.
+    None if a token is unknown, or unless exactly one token remains sold and one bought. The rest of a token that was
+    passed on is dust if it is less than a millionth.
     """
     sold: dict[str, int] = {}
     bought: dict[str, int] = {}
@@ -461,4 +462,4 @@ def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> N
     return NetSwap(ins[0], outs[0], nets[ins[0]], -nets[outs[0]])
 
 
-_DUST: Final = 10**6  # a rest below a millionth of what was passed on
+_DUST: Final = 10**6  # a rest below a millionth of the amount passed on

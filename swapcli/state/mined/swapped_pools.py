@@ -1,4 +1,4 @@
-"""The pools of a mined transaction's swaps, read at one block: known ones, and those that name their factory."""
+"""The pools of a mined transaction's swaps, read at one block: known pools, and pools that name their factory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FACTORY: Final = "factory()"
 class SwappedPool(NamedTuple):
     """A pool as it was at the parent block, with the kind of its contract.
 
-    `emitters` are the contracts whose events can be about it.
+    `emitters` are the contracts whose events may concern it.
     """
 
     pool: Pool
@@ -38,7 +38,7 @@ class SwappedPool(NamedTuple):
 
 
 class SwappedPools(NamedTuple):
-    """The pools of swaps by key, why others could not be read, and their tokens by address."""
+    """The pools of swaps by key, the reasons why others could not be read, and their tokens by address."""
 
     pools: Mapping[str, SwappedPool]
     reasons: Mapping[str, str]
@@ -54,13 +54,13 @@ def read_swapped_pools(
 ) -> SwappedPools:
     """Read the pools of swaps at the reader's block.
 
-    `known` are pools that need not be found by their contracts, `refs` references of further ones.
+    `known` are pools that need not be looked up by their contracts, `refs` are references to further ones.
     """
     return _PoolFinder(reader, network, known, refs).read(events)
 
 
 def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
-    """Return the contracts that emit the swaps of a pool: the one that is called, or the vault of its protocol."""
+    """Return the contracts that emit a pool's swaps: the called contract, or its protocol's vault."""
     found, row = {ref.address}, KINDS[ref.kind]
     if row.is_in_vault:
         for deployment in network.deployments:
@@ -70,7 +70,7 @@ def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
 
 
 def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> PoolRef:
-    """Return the reference of a pool by its contract, through the factory that the contract names.
+    """Return a pool's reference from its contract, through the factory that the contract names.
 
     Raises `InvalidInput` if it names none of the catalogue's factories, and `UpstreamError`.
     """
@@ -85,7 +85,7 @@ def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> Po
 
 
 def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
-    """Return the tokens of pools that are not known, by key: those that their contracts name."""
+    """Return the tokens of unknown pools, by key, as named by their contracts."""
     keys = dict.fromkeys(event.key for event in events if event.key == event.emitter)
     found = run_batched([(key, _read_pair(key)) for key in keys], reader.call)
     return {key: each for key, each in zip(keys, found, strict=True) if not isinstance(each, SkippedItem)}
@@ -94,13 +94,13 @@ def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> di
 def read_missing_tokens(
     reader: MulticallReader, known: Mapping[str, Token], pairs: Mapping[str, tuple[str, str]]
 ) -> dict[str, Token]:
-    """Return the tokens of the pairs that are not known, by address."""
+    """Return the unknown tokens of the pairs, by address."""
     missing = dict.fromkeys(address for pair in pairs.values() for address in pair if address not in known)
     return {token.address: token for token in load_tokens(reader, [*missing]) if isinstance(token, Token)}
 
 
 class _PoolFinder:
-    """Finds and reads the pools of swaps: known ones, and those whose contract names a factory of the catalogue."""
+    """Finds and reads the pools of swaps: known pools, and pools whose contract names a factory in the catalogue."""
 
     def __init__(
         self, reader: MulticallReader, network: Network, known: Mapping[str, Pool], refs: Sequence[PoolRef]
@@ -130,13 +130,13 @@ class _PoolFinder:
         return SwappedPools(pools, self._reasons, tokens)
 
     def _known_refs(self, events: Mapping[str, SwapEvent]) -> list[PoolRef]:
-        """Return the references of known pools, without what their last read found: it was at another block."""
+        """Return the references of known pools, without the results of their last read, which was at another block."""
         refs = [*(ref_of_pool(pool, self._network) for pool in self._known.values()), *self._refs]
         by_key = {ref.key: ref._replace(last_read=None) for ref in refs if ref and ref.key in events}
         return [*by_key.values()]
 
     def _found_refs(self, events: Sequence[SwapEvent]) -> list[PoolRef]:
-        """Return references of pools that have contracts of their own, by the factory that they name."""
+        """Return references of pools that have separate contracts, through the factories they name."""
         factories = _factories_by_address(self._network)
         own = [event for event in events if event.key == event.emitter]
         for event in events:
@@ -173,7 +173,8 @@ def _factories_by_address(network: Network) -> dict[str, list[Factory]]:
 def _find_ref(
     pool: str, factories: Mapping[str, Sequence[Factory]], kinds: Collection[str] | None = None
 ) -> BatchRead[PoolRef]:
-    """Read the reference of a pool of one of the `kinds` in two rounds, through the factory that its contract names."""
+    """Read the reference of a pool of one of these `kinds` in two rounds, through the factory that its contract
+    names."""
     (answer,) = yield [ContractCall(pool, encode_call(_FACTORY), may_revert=True)]
     if not answer:
         raise InvalidInput("its pool is unknown and names no factory")

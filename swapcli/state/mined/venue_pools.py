@@ -1,4 +1,4 @@
-"""The pools to search for swaps: known ones, and ones that factories list; a bounded number per protocol.
+"""The pools to search for swaps: known pools, and pools listed by factories; a bounded number per protocol.
 
 If no pool of a protocol is known, its factory is called for pools of the network's main tokens, or for its first pools.
 """
@@ -21,9 +21,9 @@ from swapcli.state.discovery.pool_discovery import find_factories, read_listed_p
 from swapcli.state.rpc.multicall import MulticallReader
 
 MAX_POOLS: Final = 48
-"""Pools of a protocol whose events are requested; chosen: the deepest ones trade most, and nodes limit addresses."""
+"""Pools of a protocol whose events are requested; chosen: the deepest pools trade most, and nodes limit addresses."""
 _MAIN_TOKENS: Final = 6
-"""Tokens whose pairs are looked up: 20 pairs, some 100 calls for a factory with five fees."""
+"""Tokens whose pairs are looked up: 20 pairs, about 100 calls for a factory with five fees."""
 
 
 class VenuePools(NamedTuple):
@@ -79,7 +79,7 @@ def _why_not_searched(protocol: ProtocolInfo, network: Network) -> str:
 
 
 def _find_unknown(reader: MulticallReader, network: Network, factories: Sequence[Factory]) -> Iterable[PoolRef]:
-    """Yield pools of factories by the main tokens of the network, then by the lists that factories keep."""
+    """Yield pools from factories, first by the network's main tokens, then from the factories' lists."""
     wrapped = network.wrapped_native_address
     found: set[str] = set()
     for ref in find_pair_pools(reader, factories, _main_tokens(network), wrapped):

@@ -1,6 +1,6 @@
-"""The file with the answers of nodes that can never change: they belong to a block, and that is final.
+"""The file of node responses that can never change, because they belong to a final block.
 
-Several processes may use one file at once. It is safe to delete, also while it is in use: then nodes are queried again.
+Several processes may use one file at once. It is safe to delete, even while in use: nodes are then queried again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from urllib.parse import quote
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 
-_BUSY_TIMEOUT_S: Final = 5.0  # to wait for the lock of another process
+_BUSY_TIMEOUT_S: Final = 5.0  # wait for the lock of another process
 _POLL_S: Final = 0.02  # between attempts to lock
 _LAYOUT: Final = 1  # version of the tables
 _APPLICATION_ID: Final = 0x73776264
-"""Arbitrary: tells the file from other databases."""
+"""An arbitrary number that distinguishes the file from other databases."""
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS reads (
     chain INTEGER NOT NULL,
@@ -31,20 +31,20 @@ CREATE TABLE IF NOT EXISTS reads (
 ) WITHOUT ROWID
 """
 _DIGEST_BYTES: Final = 16
-"""Of the key of a call: among 2^40 calls, two have the same one with a probability of 2^-49."""
+"""Bytes of a call's key: two of 2^40 calls have the same key with a probability of 2^-49."""
 ANY_BLOCK: Final = b""
-"""The block of what names its own, such as the header of a number."""
+"""The block of requests that identify their own block, such as a header by its number."""
 
 
 class Scope(NamedTuple):
-    """What answers belong to: a chain, and the hash of a block of it or `ANY_BLOCK`."""
+    """What responses belong to: a chain, and the hash of one of its blocks or `ANY_BLOCK`."""
 
     chain_id: int
     block: bytes = ANY_BLOCK
 
 
 def call_key(*parts: bytes | str | int | None) -> bytes:
-    """Return the key of a call: a digest of its parts, which no other parts have."""
+    """Return the key of a call: a digest of its parts, unique to them."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for part in parts:
         content = part if isinstance(part, bytes) else b"" if part is None else str(part).encode()
@@ -54,7 +54,8 @@ def call_key(*parts: bytes | str | int | None) -> bytes:
 
 
 class CacheFile:
-    """Answers by scope and key. If writing or reading fails, `warn` is called once and nothing more is written or read.
+    """Responses by scope and key. If writing or reading fails, `warn` is called once and nothing more is written or
+    read.
 
     Raises `ConfigError` for a file that cannot be opened or is not a cache. Use it in the process that opened it.
     """
@@ -79,7 +80,8 @@ class CacheFile:
             raise
 
     def _prepare_in_time(self) -> None:
-        """Prepare the file; wait for another process that does so, as SQLite's own timeout excludes the WAL mode."""
+        """Prepare the file; wait for another process that is doing so, since SQLite's own timeout does not cover the
+        WAL mode."""
         end_s = time.monotonic() + _BUSY_TIMEOUT_S
         while True:
             try:
@@ -98,7 +100,7 @@ class CacheFile:
         if not is_empty and found != (_APPLICATION_ID, _LAYOUT):
             raise self._unusable("it is from a different version")
         self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = OFF")  # after a crash it may be damaged, and is deleted then
+        self._connection.execute("PRAGMA synchronous = OFF")  # may be damaged after a crash, and is then deleted
         if is_empty:
             # In one transaction: another process may be creating it.
             self._connection.executescript(
@@ -111,7 +113,7 @@ class CacheFile:
         return int(value)
 
     def get(self, scope: Scope, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Return the known answers by key; none if the file turns out to be damaged."""
+        """Return the known responses by key; empty if the file turns out to be damaged."""
         query = "SELECT answer FROM reads WHERE chain = ? AND block = ? AND call = ?"
         found: dict[bytes, bytes] = {}
         if not self._is_readable:
@@ -128,7 +130,7 @@ class CacheFile:
         return found
 
     def put(self, scope: Scope, answers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep answers by their keys, all or none of them."""
+        """Keep responses by key: all of them or none."""
         if not self._is_writable:
             return
         rows = [(scope.chain_id, scope.block, key, answer) for key, answer in answers]

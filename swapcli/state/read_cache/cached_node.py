@@ -1,7 +1,7 @@
-"""A node whose answers about final blocks are kept in a file, so that they are asked for once.
+"""A node whose responses about final blocks are kept in a file, so that each is requested only once.
 
-The finalized block of the node decides what is final; where it names none, a block is after a day. What is newer is
-requested each time, and so is everything that belongs to no block.
+The node's finalized block decides which blocks are final; if there is none, a block is final after a day. Everything
+newer is requested each time, and so is everything that does not belong to a block.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _RETURNED: Final = b"\1"
 
 
 class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
-    """What a node of an EVM network can do."""
+    """The features of a node of an EVM network."""
 
 
 class CachedNode(DelegatingNode[HistoryNode]):
-    """Answers as `node`, a node of the chain with this id; answers about final blocks are kept in `cache`.
+    """Responds like `node`, a node of the chain with this id; responses about final blocks are kept in `cache`.
 
-    Nothing is sent for an answer in the cache. The chain of the node is checked before anything else is queried. A
-    `MulticallReader`, which packs many calls into one, keeps their answers one by one.
+    Nothing is sent for a cached response. The node's chain is checked before anything else is requested. A
+    `MulticallReader`, which packs many calls into one, keeps their results one by one.
     """
 
     def __init__(self, node: HistoryNode, cache: CacheFile, chain_id: int) -> None:
@@ -117,11 +117,11 @@ class CachedNode(DelegatingNode[HistoryNode]):
         write: Callable[[T], object],
         parse: Callable[[list[Any]], T],
     ) -> T:
-        """Return what is kept under a key, otherwise what `read` returns, which is kept if its block is final."""
+        """Return the kept value for a key, otherwise the result of `read`, which is kept if its block is final."""
         scope = Scope(self._chain_id)
         kept = self._cache.get(scope, [key])
         if kept:
-            with suppress(ValueError, TypeError, AttributeError):  # a damaged file may hold anything
+            with suppress(ValueError, TypeError, AttributeError):  # a damaged file may contain anything
                 return parse(json.loads(kept[key]))
         found = read()
         number = block_of(found)
@@ -130,7 +130,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         return found
 
     def _asked(self) -> HistoryNode:
-        """Return the node, after its first answer has shown that it is one of the chain."""
+        """Return the node, after its first response has shown that it belongs to the chain."""
         if self._newest is None:
             self._newest = self._node.read_head().block
         return self._node
@@ -144,7 +144,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
             self._final.add(block.hash)
 
     def _is_kept(self, block: BlockHeader) -> bool:
-        """Return whether the cache has the block, which makes it final."""
+        """Return whether the cache has the block, which means it is final."""
         keys = [call_key("head", block.number), call_key("block", block.number)]
         return bool(self._cache.get(Scope(self._chain_id), keys))
 
@@ -184,7 +184,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
 
 
 class CachedArchiveNode(CachedNode):
-    """The same for a node of an EVM network, which also has receipts and simulates calls."""
+    """The same for an EVM node, which also has receipts and simulates calls."""
 
     def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
         super().__init__(node, cache, chain_id)
@@ -248,5 +248,5 @@ def _write_log(log: Log) -> Sequence[object]:
 
 
 def _read_log(kept: list[Any]) -> Log:
-    address, topics, data, *rest = kept  # files of older versions have no hash of the transaction
+    address, topics, data, *rest = kept  # older files have no transaction hash
     return Log(address, tuple(topics), bytes.fromhex(data), *rest)

@@ -1,8 +1,8 @@
 """Nodes: connections, requests, limits, fail-over, and heads of chains.
 
-`node` is the protocol that everything reads through. `rpc_node` implements it for EVM networks, `starknet_node` for
-Starknet: JSON-RPC (`json_rpc_client`) over `http_connection`, with `failover` between several URLs and
-`proxy_from_environment` for the proxies of the environment.
+`node` is the protocol through which everything reads. `rpc_node` implements it for EVM networks and `starknet_node` for
+Starknet, with JSON-RPC (`json_rpc_client`) over `http_connection`, `failover` between several URLs, and
+`proxy_from_environment` for proxies.
 """
 
 PUBLIC = (

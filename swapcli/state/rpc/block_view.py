@@ -1,4 +1,4 @@
-"""Nodes whose newest block is a given one: what is quoted with them is quoted on that block."""
+"""Nodes whose newest block is a given one, so that quotes with them are computed at that block."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from swapcli.state.rpc.node import (
 
 
 class BlockView(DelegatingNode[Node]):
-    """A `Node` that responds as `node`, but calls the block that `find_head` returns the newest one.
+    """A `Node` that responds like `node`, but treats the block returned by `find_head` as the newest one.
 
-    The block is looked for when it is first read, and has no tag.
+    The block is looked up when it is first read, and has no tag.
     """
 
     def __init__(self, node: Node, find_head: Callable[[], ChainHead]) -> None:
@@ -69,12 +69,12 @@ class _SimulatingBlockView(BlockView):
 
 
 def view_block(node: Node, block: BlockHeader, gas_price_wei: int) -> BlockView:
-    """Return a node whose newest block is this one, with this gas price; it simulates calls if `node` does."""
+    """Return a node whose newest block is this one, with this gas price. It simulates calls if `node` does."""
     return _view(node, lambda: ChainHead(block, gas_price_wei, tag=None))
 
 
 def view_past_block(node: HistoryNode, block: PastBlock) -> BlockView:
-    """Return a node whose newest block is the one of that number or hash; it simulates calls if `node` does."""
+    """Return a node whose newest block has that number or hash. It simulates calls if `node` does."""
     return _view(node, lambda: node.read_past_head(block))
 
 

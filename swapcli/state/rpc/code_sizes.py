@@ -1,4 +1,4 @@
-"""Read the sizes of many contracts' code in few requests: EVM code that is run, not deployed, collects them."""
+"""Read the code sizes of many contracts in few requests, collected by EVM code that is run but not deployed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from swapcli.families.reading.starknet_calls import class_hash_call
 from swapcli.state.rpc.node import BlockId, Node
 
 _STORE_SIZE: Final = b"\x73%s\x3b\x61%s\x52"
-"""PUSH20 of the address, EXTCODESIZE, PUSH2 of the position, MSTORE."""
+"""PUSH20 address, EXTCODESIZE, PUSH2 position, MSTORE."""
 _RETURN: Final = b"\x61%s\x60\x00\xf3"
-"""PUSH2 of the length, PUSH 0, RETURN."""
-_BATCH_SIZE: Final = 500  # contracts of a request: 12.5 kB of code, of 49 kB that EIP-3860 allows
+"""PUSH2 length, PUSH 0, RETURN."""
+_BATCH_SIZE: Final = 500  # contracts per request: 12.5 kB of code; EIP-3860 allows 49 kB
 _STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
 
 
 def read_code_sizes(node: Node, addresses: Sequence[str], at: BlockId) -> list[int | None]:
-    """Return the size of the code at each address in bytes, None if the node does not say.
+    """Return the size of the code at each address in bytes; None if the node does not return it.
 
     On Starknet it is 1 for every contract. Raises `UpstreamError`.
     """

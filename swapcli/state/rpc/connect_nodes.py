@@ -1,6 +1,6 @@
-"""Connect to nodes by their URLs: clients with their spares, proxies, limits and WebSocket connections.
+"""Connect to nodes by URL: clients with their spares, proxies, limits and WebSocket connections.
 
-Which nodes, the caller decides. A module outside of `state` that needs a client of a node requests one here.
+The caller decides which nodes. Modules outside `state` get node clients here.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.subscribed_connection import LiveConnection
 
     AnyNode = RpcNode | StarknetNode
-    """A node that pools can be read from."""
+    """A node from which pools can be read."""
 
 Warn = Callable[[str], object]
 """Receives a warning as a sentence."""
 
 _LIMITS_FILE = "node-limits.json"
 _QUOTE_REQUESTS = 30
-"""Requests of a quote, which need not wait for a rate that was learned under load."""
+"""Requests of a quote, which need not wait for a rate learned under load."""
 
 
 class NodeConnector(NamedTuple):
     """Connects to nodes.
 
-    `data_dir` has a file of what is known of their limits, and `environ` names HTTP proxies. A public node has
-    `live_timeout_s` to respond, unless a node `is_required`. `gas_price_wei` replaces the gas price of EVM nodes.
-    Exchanges over HTTP count in the `run_budget`, if there is one.
+    `data_dir` has a file of their known limits, and `environ` names HTTP proxies. A public node has `live_timeout_s` to
+    respond, unless a node `is_required`. `gas_price_wei` replaces the gas price of EVM nodes. HTTP exchanges count
+    towards the `run_budget`, if there is one.
     """
 
     data_dir: Path
@@ -61,10 +61,10 @@ class NodeConnector(NamedTuple):
         *,
         shares_load: bool = False,
     ) -> AnyNode:
-        """Return a node of a network of any kind: the first of the URLs, and the others as its spares.
+        """Return a node for a network of any kind: the first URL, with the others as its spares.
 
-        Its documented public nodes keep to the limits that they publish. `warn` gives the reason why a spare replaces
-        it.
+        Requests to documented public nodes keep to the published limits. `warn` receives the reason when a spare
+        replaces the node.
         """
         from swapcli.state.rpc.network_time import NetworkTime
         from swapcli.state.rpc.nodes_by_kind import node_class, nodes_of_kind
@@ -79,14 +79,14 @@ class NodeConnector(NamedTuple):
         )
 
     def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
-        """Return a node with an EVM interface that the user has named: as `connect`, without documented limits."""
+        """Return a user's node with an EVM interface: like `connect`, without documented limits."""
         from swapcli.state.rpc.rpc_node import RpcNode
 
         endpoints = self._endpoints(urls, chain_id, headers)
         return RpcNode(endpoints, chain_id, self._policy(), gas_price_wei=self.gas_price_wei)
 
     def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
-        """Return a node over the public nodes of a network, which are queried at the same time. `urls` are theirs."""
+        """Return a node over a network's public nodes, at `urls`, which are queried at the same time."""
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.node_records import NodeRecords
         from swapcli.state.rpc.proxy_from_environment import find_proxy
@@ -125,7 +125,7 @@ class NodeConnector(NamedTuple):
     def _endpoints(
         self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str], heads: SubscribedHeads | None = None
     ) -> list[RpcEndpoint]:
-        """Return the nodes at the URLs, each with its proxy; the first lasting connection has the `heads`."""
+        """Return the nodes at the URLs, each with its proxy; the first persistent connection has the `heads`."""
         from swapcli.state.rpc.proxy_from_environment import find_proxy
         from swapcli.state.rpc.rpc_node import RpcEndpoint
 
@@ -155,6 +155,6 @@ class NodeConnector(NamedTuple):
 
 
 def _number_duplicates(names: Sequence[str]) -> list[str]:
-    """Return the names, with a number behind those that occur several times."""
+    """Return the names, with a number after those that occur several times."""
     numbered = [f"{name} ({names[:at].count(name) + 1})" for at, name in enumerate(names)]
     return [whole if names.count(name) > 1 else name for name, whole in zip(names, numbered, strict=True)]

@@ -15,7 +15,7 @@ N = TypeVar("N", bound=Node)
 
 
 class DelegatingNode(Generic[N]):
-    """A `Node` that passes every call on to `node`; subclasses override the calls that they answer themselves.
+    """A `Node` that passes every call on to `node`; subclasses override the calls that they handle themselves.
 
     It is a `HashPinnedNode` if `node` is one.
     """

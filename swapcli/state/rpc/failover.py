@@ -1,4 +1,4 @@
-"""Several URLs of nodes of one network: if one does not respond, the same requests go to the next."""
+"""Fail over between the URLs of one network's nodes: if one does not respond, the next gets the same requests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class FailoverClient:
-    """Uses the first of `rpcs` until it rejects something, then the next, in a circle.
+    """Uses the first of `rpcs` until it rejects a request, then the next one, in a circle.
 
-    `refusals` shows what a refusal means. A result, history that is gone, and what the caller can make smaller stay
-    with the node; everything else goes to the next one. A node is used only if its chain id is `chain_id`, except the
-    first, whose callers check that. `report` takes a sentence at each switch. With a `rule`, nodes replace each other
-    in its order, and it reports.
+    `refusals` decides what a refusal means. After a result, a refusal of pruned history, or one that the caller can
+    avoid with a smaller request, the node stays in use; everything else goes to the next one. A node is used only if
+    its chain id is `chain_id`, except the first, which callers check. `report` receives a sentence at each switch. With
+    a `rule`, nodes replace each other in the rule's order, and the rule reports.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class FailoverClient:
         self._of_chain = {0}
         self._not_served: set[tuple[int, str]] = set()
         self.answered: set[int] = set()
-        """The indexes of the nodes that have answered a request since the owner cleared it."""
+        """The indexes of the nodes that have responded since the owner cleared it."""
 
     @property
     def redacted_url(self) -> str:
@@ -61,12 +61,12 @@ class FailoverClient:
         return self._current
 
     def use(self, index: int) -> None:
-        """Use this node from now on. The caller has checked its chain id."""
+        """Use this node from now on. The caller has already checked its chain id."""
         self._of_chain.add(index)
         self._current = index
 
     def prefer(self, index: int) -> None:
-        """Use this node from now on if it belongs to the chain and responds, otherwise the next one."""
+        """Use this node from now on if it belongs to the chain and responds, otherwise the next one that does."""
         self._current = index
 
     def close(self) -> None:
@@ -75,8 +75,8 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """As `JsonRpcClient.send`. If all nodes reject, raise the error of the first, which then names the problem of
-        each; `StaleNode` if none is queried."""
+        """As `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, which then names
+        the problem of each; `StaleNode` if none is queried."""
         nodes, problems = deque(self._candidates(requests)), dict[int, str]()
         first, failure, failed = nodes[0], None, -1
         is_first_repeated = len(nodes) == 1
@@ -103,19 +103,19 @@ class FailoverClient:
                 if index == first and not is_first_repeated:
                     is_first_repeated = True
                     if treatment.is_repeated and not treatment.is_repeated_before_next:
-                        nodes.append(index)  # it was left at once, as there were others
+                        nodes.append(index)  # it was dropped at once because there were others
             else:
                 self.answered.add(index)
                 self._use(index, failure)
                 return results
-        if failure is None:  # only nodes of other chains, or that did not say of which one they are
+        if failure is None:  # only nodes of other chains, or that did not report their chain
             assert self.rule
             raise self.rule.no_node(problems)
         failure.add_problems([problem for index, problem in problems.items() if index != failed])
         raise failure
 
     def fail_over(self, error: UpstreamError) -> bool:
-        """Switch to the next node of the chain because of this error. Return whether there is one."""
+        """Switch to the chain's next node because of this error. Return whether there is one."""
         start = self._current
         if self.rule is not None:
             self.rule.fail_read(start, error)
@@ -128,13 +128,14 @@ class FailoverClient:
         return False
 
     def _candidates(self, requests: Sequence[RpcRequest]) -> list[int]:
-        """Return the nodes from the current one on; first those that have not rejected one of these methods for
+        """Return the nodes from the current one on, starting with those that have not rejected one of these methods for
         good."""
         methods = {request.method for request in requests}
         return sorted(self._circle(), key=lambda index: any((index, method) in self._not_served for method in methods))
 
     def _circle(self) -> list[int]:
-        """Return the nodes in the order to ask them: the current one, unless it is down, and those that replace it."""
+        """Return the nodes in the order in which to query them: the current one, unless it is down, then its
+        replacements."""
         if self.rule is None:
             count = len(self._rpcs)
             return [(self._current + step) % count for step in range(count)]
@@ -146,7 +147,7 @@ class FailoverClient:
         return order
 
     def _chain_problem(self, index: int) -> str:
-        """Ask a node for its chain id, and remember it if that is the expected one; otherwise return the reason."""
+        """Read a node's chain id, and remember it if it is the expected one; otherwise return the problem."""
         try:
             (found,) = self._rpcs[index].send([self._chain_request], has_next=True)
         except UpstreamError as error:
@@ -157,21 +158,21 @@ class FailoverClient:
         return f"{self._rpcs[index].redacted_url} is a node of a different chain"
 
     def _use(self, index: int, failure: UpstreamError | None) -> None:
-        """Use a node from now on; `failure` is why another one is not used."""
+        """Use a node from now on; `failure` is why the previous one is not used."""
         if index != self._current:
             self._current = index
             if failure and self.rule is None:
                 self._report(f"{failure.message}; using {self.redacted_url} from now on")
 
     def _record_not_served(self, index: int, error: UpstreamError, requests: Sequence[RpcRequest]) -> None:
-        """Take note that a node does not serve the method that it rejected, or all of these if it rejected them all."""
+        """Note that a node does not support the method that it rejected, or all of these if it rejected all of them."""
         method = error.details.get("method")
         methods = [str(method)] if method else [request.method for request in requests]
         self._not_served.update((index, each) for each in methods)
 
 
 def _goes_on(kind: Refusal, requests: Sequence[RpcRequest]) -> bool:
-    """Return whether the next node gets the same requests, rather than this one smaller ones."""
+    """Return whether to send the same requests to the next node, rather than smaller ones to this node."""
     if kind in (Refusal.TOO_LARGE, Refusal.TIMEOUT) and any(request.is_divisible for request in requests):
         return False
     return TREATMENTS[kind].goes_on

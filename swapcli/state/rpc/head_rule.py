@@ -1,10 +1,10 @@
-"""The rule by which one of several nodes of a network is read: the highest newest block that counts.
+"""The rule that decides which of a network's nodes is read: the one with the highest newest block that counts.
 
-A node's newest block counts if its parents lead to the block that was served last, if its time is not ahead of both the
-clock and the other nodes' times, and if the network can have reached its number since, or another node has. Among nodes
+A node's newest block counts if its parents lead to the last served block, if its time is not ahead of both the clock
+and the other nodes' times, and if the network can have reached its number since then, or another node has. Among nodes
 with the same block, the first in the list is read. A node whose block has not counted for three block times is dropped.
-If nodes disagree that long, the branch of more nodes is read, or in a tie that of the first node; a branch without a
-new block, or without a node that responds, is left for one that has both.
+If nodes disagree for that long, the branch with more nodes is read, or in a tie the first node's branch; a branch
+without a new block or a responding node is abandoned for one that has both.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from swapcli.state.rpc.network_time import max_block_age_s
 from swapcli.state.rpc.node import BlockHeader
 
 PATIENCE_BLOCKS: Final = 3
-"""Block times until a node whose block does not count is dropped."""
+"""Block times after which a node is dropped if its block does not count."""
 MAX_WALK: Final = 64
-"""Blocks: as many as a store can undo. Of a longer gap, only the lower end is read."""
+"""Blocks to walk back: as many as a store can undo. In a longer gap, only the lower end is read."""
 _MAX_LAG: Final = 1
-"""Blocks by which healthy nodes differ; a larger lag is reported."""
+"""Blocks by which healthy nodes may differ; a larger lag is reported."""
 _BURST_BLOCKS: Final = 10
 _MAX_PACE: Final = 4.0
-"""A chain may make this many blocks at once, and then this many times its usual rate."""
+"""A chain may make this many blocks at once, and then blocks at this multiple of its usual rate."""
 _CLOCK_SLACK_S: Final = 5.0
-"""Clocks of machines and of validators differ by a second or two."""
+"""The clocks of machines and validators differ by a second or two."""
 _KEPT_BLOCKS: Final = 128
 _FIRST_REST_S: Final = 1.0
 _MAX_REST_S: Final = 30.0
-"""Pauses for a node that reports new blocks but fails to serve reads; each failure doubles the pause."""
+"""Maximum pause for a node that reports new blocks but fails to serve reads; each failure doubles the pause."""
 READ_AGAIN: Final = "is used again"
 _UNSERVED: Final = "its block %s is not on the chain in use"
 _UNREACHED: Final = "no other node has block %s"
@@ -47,20 +47,20 @@ HeaderReader = Callable[[int, int], Sequence[BlockHeader]]
 
 
 class NodeStanding(NamedTuple):
-    """The state of a node: by how many blocks it is behind, None if it fails or its block does not count, and whether
-    it is the one that is read."""
+    """The status of a node: how many blocks it is behind (None if it fails or its block does not count), and whether it
+    is the one that is read."""
 
     lag: int | None
     is_read: bool
 
 
 class _NodeState:
-    """What is known of one node. Times are those of the monotonic clock.
+    """The known facts about one node. Times are on the monotonic clock.
 
-    `lag` is how many blocks the node was behind the highest when it was asked last. Its block `is_linked` unless its
-    parents are known not to lead to the served one, and `is_proven` if they are known to. `doubt` is why the block does
-    not count, `failure` why the node did not respond. It `is_denied` if another branch continued beside its own for as
-    long as nodes get.
+    `lag` is how many blocks the node was behind the highest when it was last queried. Its block `is_linked` unless its
+    parents are known not to lead to the served block, and `is_proven` if they are known to. `doubt` is why the block
+    does not count, `failure` why the node did not respond. It `is_denied` if a different branch continued for as long
+    as nodes are allowed to disagree.
     """
 
     def __init__(self, name: str) -> None:
@@ -80,14 +80,14 @@ class _NodeState:
 
     @property
     def counts(self) -> bool:
-        """Whether it responds, with a block that counts."""
+        """Whether the node responds, with a block that counts."""
         return self.head is not None and not self.failure and not self.doubt
 
 
 class HeadRule:
     """Decides which of the nodes called `names` is read. Any thread may use it.
 
-    `report` takes a sentence when a node is dropped or read again. `block_time_s` is the usual one of the network.
+    `report` receives a sentence when a node is dropped or read again. `block_time_s` is the network's usual block time.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class HeadRule:
 
     @property
     def highest(self) -> int:
-        """The highest block that counts and is proven to follow the served one; -1 without one."""
+        """The highest block that counts and is proven to follow the served one; -1 if there is none."""
         return max((node.number for node in self._nodes if node.counts and node.is_proven), default=-1)
 
     @property
@@ -126,15 +126,15 @@ class HeadRule:
             return [NodeStanding(node.lag if node.counts else None, node is self._read) for node in self._nodes]
 
     def head(self, index: int) -> BlockHeader | None:
-        """Return the newest block that a node has shown."""
+        """Return the newest block reported by a node."""
         return self._nodes[index].head
 
     def seen_s(self, index: int) -> float:
-        """Return when a node was asked for its newest block last."""
+        """Return when a node was last queried for its newest block."""
         return self._nodes[index].seen_s
 
     def is_failing(self, index: int) -> bool:
-        """Return whether a node did not respond when it was asked last."""
+        """Return whether a node failed to respond to the last query."""
         return bool(self._nodes[index].failure)
 
     def is_doubted(self, index: int) -> bool:
@@ -142,7 +142,8 @@ class HeadRule:
         return bool(self._nodes[index].doubt)
 
     def order(self) -> list[int]:
-        """Return the nodes in the order to read them: those that may serve, then those that fail; no doubted ones."""
+        """Return the nodes in the order in which to read them: those that may serve, then failing ones, without doubted
+        ones."""
         with self._lock:
             now_s = self._now_s()
             return sorted(
@@ -156,7 +157,8 @@ class HeadRule:
             )
 
     def choose(self, tried: Collection[int], floor: int = -1) -> int | None:
-        """Return the node to read next, which was not tried and may have a block above `floor`; None without one."""
+        """Return the next node to read, which has not been tried and may have a block above `floor`; None if there is
+        none."""
         with self._lock:
             for index in self.order():
                 node = self._nodes[index]
@@ -170,7 +172,7 @@ class HeadRule:
     ) -> bool:
         """Record a node's newest block, and return whether it counts.
 
-        `highest` is the highest block that counted before the node was asked. A block that `is_read` is proven to
+        `highest` is the highest block that counted before the node was queried. A block that `is_read` is proven to
         follow the served one. Raises `UpstreamError` if the node does not return the parents.
         """
         is_proven = self._prove(index, head, read_headers, is_read=is_read)
@@ -202,7 +204,7 @@ class HeadRule:
             self._report_drop(node, node.seen_s)
 
     def fail_read(self, index: int, error: UpstreamError) -> None:
-        """Record that a node did not serve a read: it pauses, longer each time, unless it has been down."""
+        """Record that a node did not serve a read. It pauses, longer each time, unless it was down."""
         with self._lock:
             node, now_s = self._nodes[index], self._now_s()
             if now_s - node.failed_s > 2 * _MAX_REST_S:
@@ -212,7 +214,7 @@ class HeadRule:
             self._report_once(node, error.message)
 
     def serve(self, index: int, head: BlockHeader) -> None:
-        """Record that a node's block is served."""
+        """Record that a node's block is being served."""
         with self._lock:
             node, now_s = self._nodes[index], self._now_s()
             self._read = node
@@ -239,9 +241,10 @@ class HeadRule:
         return StaleNode(f"no node can be used: {reasons}", hint="check the nodes or set a different one")
 
     def _prove(self, index: int, head: BlockHeader, read_headers: HeaderReader, *, is_read: bool) -> bool | None:
-        """Return whether the parents of a block lead to the served one; None for a block that no one is to read yet.
+        """Return whether a block's parents lead to the served one; None for a block that is not to be read yet.
 
-        Usually the block itself says so. Otherwise the parents are read; of the node that is read anyway, the last one.
+        Usually the block itself shows this. Otherwise the parents are read; for the node that is read anyway, only the
+        last one.
         """
         with self._lock:
             node, newest, served = self._nodes[index], self._newest_served, dict(self._served)
@@ -278,14 +281,14 @@ class HeadRule:
         return "" if node.number <= reachable or is_reached else _UNREACHED % number
 
     def _is_current(self, node: _NodeState) -> bool:
-        """Return whether a node's block is that of a network that continues, by the clock."""
+        """Return whether, by the clock, a node's block belongs to a network that is still making blocks."""
         is_new = node.head is not None and abs(node.clock_s - node.head.timestamp) <= max_block_age_s(
             self._block_time_s
         )
         return is_new and not node.failure
 
     def _is_ahead(self, node: _NodeState) -> bool:
-        """Return whether a block's time is ahead of the clock, and of the times of all other nodes' blocks."""
+        """Return whether a block's time is ahead of both the clock and the times of all other nodes' blocks."""
         assert node.head
         slack_s = PATIENCE_BLOCKS * self._block_time_s + _CLOCK_SLACK_S
         others = [each for each in self._nodes if each is not node and each.head]
@@ -307,7 +310,7 @@ class HeadRule:
         return (self._newest_served - number) / (now_s - at_s)
 
     def _settle(self, now_s: float) -> bool:
-        """Leave the served branch for another one if the rule says so. Return whether it was left."""
+        """Switch from the served branch to another if the rule says so. Return whether it switched."""
         rivals = [node for node in self._nodes if node.head and not node.failure and not node.is_linked]
         keepers = [node for node in self._nodes if node.counts and node.number >= self._newest_served]
         camps = [[each for each in rivals if _agree(each, rival)] for rival in rivals]
@@ -317,7 +320,7 @@ class HeadRule:
         leader = camp[0]
         has_waited = now_s - leader.doubted_since_s >= self._patience_s
         if not keepers:
-            # A branch that others denied while they responded is not taken because they no longer do.
+            # A branch that responding nodes denied is not chosen just because those nodes stop responding.
             if leader.is_denied:
                 return False
         else:
@@ -357,7 +360,7 @@ class HeadRule:
 
 
 def _leads_to(number: int, block_hash: str, head: BlockHeader, read_headers: HeaderReader, max_walk: int) -> bool:
-    """Return whether a block is an ancestor of `head`, or, across a longer gap, whether the node has it."""
+    """Return whether a block is an ancestor of `head` or, across a longer gap, whether the node has it."""
     gap = head.number - number
     if gap == 1:
         return head.parent_hash == block_hash
@@ -373,7 +376,7 @@ def _leads_to(number: int, block_hash: str, head: BlockHeader, read_headers: Hea
 
 
 def _agree(one: _NodeState, other: _NodeState) -> bool:
-    """Return whether the blocks of two nodes are the same one, or one the parent of the other."""
+    """Return whether the blocks of two nodes are the same, or one is the parent of the other."""
     a, b = one.head, other.head
     assert a
     assert b

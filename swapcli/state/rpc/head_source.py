@@ -1,7 +1,7 @@
 """When to look for a new block: after a while, or when a node announces one.
 
-A head source only says when. What is new, and whether a block still belongs to the chain, is for the reader of the
-chain to find out; so a lost announcement costs time but no correctness.
+A head source only says when to look. The reader of the chain finds out what is new, and whether a block still belongs
+to the chain; so a lost announcement costs time but not correctness.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node import BlockHeader
 
 _FIRST_LAG_PAUSE_S: Final = 0.02
-"""Pause before the second look at a node that does not have an announced block yet: some tens of milliseconds are what
-nodes of one provider differ by."""
+"""Pause before the second query of a node that does not have an announced block yet: nodes of one provider differ by
+some tens of milliseconds."""
 _SILENT_PERIODS: Final = 5
 _MIN_SILENCE_S: Final = 10.0
-"""A subscription without a block for so many block times, and at least this long, may be dead."""
+"""A subscription without a block for this many block times, and at least this long, may be dead."""
 
 
 MIN_POLL_S: Final = 1.0
@@ -31,14 +31,14 @@ _BLOCK_TIME_S: Final = 2.0
 
 
 _MIN_BLOCK_TIME_S: Final = 0.1
-"""Networks make a block in a fifth of a second or more; the blocks of a local chain may come in bursts."""
+"""Networks take a fifth of a second or more per block; the blocks of a local chain may come in bursts."""
 _MEASURED_BLOCKS: Final = 16
-"""Found blocks whose numbers and times give the time between blocks."""
+"""Blocks whose numbers and times determine the time between blocks."""
 _EARLIER: Final = 0.125
-"""Part of the time between blocks by which a look is early, and the first pause after one that found none."""
+"""Fraction of the time between blocks by which a query is early, and the first pause after one that found no block."""
 _MIN_PAUSE_S: Final = 0.01  # keeps the loop from running without a pause
 POLLING_HINT: Final = "polling the node when its next block is due; a ws:// or wss:// node is faster"
-"""For the users of nodes without subscriptions."""
+"""A hint for users of nodes without subscriptions."""
 
 
 def poll_interval_s(block_time_s: float | None) -> float:
@@ -60,32 +60,32 @@ class HeadSource(Protocol):
 
     @property
     def mode(self) -> FollowMode:
-        """How new blocks are found currently."""
+        """How new blocks are currently found."""
 
     @property
     def poll_s(self) -> float:
-        """The usual pause in seconds between two looks without a subscription."""
+        """The usual pause in seconds between two queries without a subscription."""
 
     @property
     def problem(self) -> str | None:
-        """Why there is no subscription although there should be one, for messages."""
+        """Why an expected subscription is missing, for messages."""
 
     @property
     def hint(self) -> str | None:
-        """How blocks would be found sooner, for people; None if they are announced."""
+        """How to find blocks sooner, for people; None if they are announced."""
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Return when there may be a new block, without a subscription after `pause_s`.
+        """Return when there may be a new block; without a subscription, after `pause_s`.
 
-        `reached` is the number of the follower's newest block, if any. A pause longer than `poll_s` follows a failure:
+        `reached` is the number of the follower's newest block, if any. A pause longer than `poll_s` follows a failure;
         a new block ends it, but not before `poll_s`.
         """
 
     def stop(self) -> None:
-        """End this and every later wait at once. Any thread may call it."""
+        """End this and every later wait immediately. Any thread may call it."""
 
     def close(self) -> None:
-        """Close what it has opened. Any thread may call it."""
+        """Close everything it has opened. Any thread may call it."""
 
 
 class HeadConnection(Protocol):
@@ -102,11 +102,11 @@ class HeadConnection(Protocol):
 
 
 class PollingHeads:
-    """Looks for a new block when the next one is due, as the blocks before it show.
+    """Looks for a new block when the next one is due, judging by earlier blocks.
 
-    `poll_s` is the time between blocks: first that of the network, then what the numbers of the found blocks show. It
-    looks a little early, so that it comes to look just when blocks appear, and again soon where there is none yet. If
-    blocks stay away, the pauses grow to the longer of the two times. No pause is shorter than `min_poll_s`.
+    `poll_s` is the time between blocks: first the network's, then the time measured from found blocks. It looks a
+    little early, so that it catches blocks as they appear, and soon looks again if there is none yet. If no blocks
+    appear, the pauses grow to the longer of the two times. No pause is shorter than `min_poll_s`.
     """
 
     mode = FollowMode.POLLING
@@ -138,17 +138,17 @@ class PollingHeads:
         self._looked_at_s = self._timer_s()
 
     def _pause_after(self, reached: int) -> float:
-        """Return the pause after a look that has found block `reached`, or none after it."""
+        """Return the pause after finding block `reached`, or after finding no block above it."""
         if self._found and reached == self._found[-1][1]:
             self._empty_looks += 1
             pause_s = self.poll_s * _EARLIER * 2.0 ** (self._empty_looks - 1)
             return min(max(pause_s, _MIN_PAUSE_S), max(self.poll_s, self._nominal_s))
         if self._found and reached < self._found[-1][1]:
             self._found.clear()  # another chain's numbers, or a shorter branch
-        # Without an empty look before it, no one knows how long the block has been there.
+        # Without an earlier query that found nothing, the block's age is unknown.
         early = _EARLIER if self._empty_looks else 2.0 * _EARLIER
         self._empty_looks = 0
-        if not self._found:  # this object may be older than the process, which has been forked
+        if not self._found:  # this object may be older than this forked process
             self._looked_at_s = self._timer_s()
         self._found.append((self._looked_at_s, reached))
         first_s, first = self._found[0]
@@ -173,8 +173,8 @@ class PollingHeads:
 class SubscribedHeads:
     """Returns as soon as a node announces a block.
 
-    `record_*` report what happens to the subscription, from any thread. Before the first announcement of a connection,
-    while there is none, and after a long silence, it looks after each pause. The first wait opens the connection.
+    The `record_*` methods report events of the subscription, from any thread. Before the first announcement, while
+    there is no connection, and after a long silence, it looks after each pause. The first wait opens the connection.
     """
 
     def __init__(self, poll_s: float) -> None:
@@ -195,7 +195,7 @@ class SubscribedHeads:
         return FollowMode.SUBSCRIPTION if self._is_live else FollowMode.POLLING
 
     def attach(self, connection: HeadConnection) -> None:
-        """Set the connection whose subscription it follows."""
+        """Set the connection whose subscription to follow."""
         self._connection = connection
 
     @property
@@ -213,7 +213,7 @@ class SubscribedHeads:
             self._add_event()
 
     def record_connection(self, problem: str | None) -> None:
-        """Report that a connection was opened, with why it will announce no blocks, if so."""
+        """Report that a connection was opened and, if it will not announce blocks, why."""
         self._reset(problem, is_open=True)
 
     def record_loss(self, problem: str) -> None:
@@ -221,7 +221,7 @@ class SubscribedHeads:
         self._reset(problem, is_open=False)
 
     def _reset(self, problem: str | None, *, is_open: bool) -> None:
-        """Go back to polling until the next announcement. What was missed in the meantime is to be read now."""
+        """Go back to polling until the next announcement, and read now what was missed in the meantime."""
         with self._changed:
             has_changed, self._is_open = self._is_open != is_open, is_open
             self.problem = problem
@@ -273,7 +273,7 @@ class SubscribedHeads:
             self._connection.close()
 
     def _wait_for_event(self, limit_s: float) -> bool:
-        """Wait for an event since the last one that ended a wait. Return whether there is one."""
+        """Wait for an event after the one that ended the last wait. Return whether there is one."""
         has_event = self._changed.wait_for(lambda: self._is_stopped or self._events > self._handled, limit_s)
         self._handled = self._events
         return has_event

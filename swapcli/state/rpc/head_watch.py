@@ -1,6 +1,6 @@
 """Watch the newest blocks of all nodes of a network, each in a thread, while a command follows the chain.
 
-A node is queried once per block time, unless it is read anyway. `head_rule` decides which node is read.
+Each node is queried once per block time, unless it is read anyway. `head_rule` decides which node is read.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import FollowMode, PollingHeads, SubscribedHeads
 
 LOOK_TIMEOUT_S: Final = 2.0
-"""Timeout of a request for the newest block, so that a node that hangs is noticed within three seconds."""
+"""Timeout of a request for the newest block, so that a hanging node is noticed within three seconds."""
 MIN_PERIOD_S: Final = 1.0
-"""Time between two requests to one node on networks with faster blocks."""
+"""Minimum time between two requests to a node on networks with faster blocks."""
 
 
 class HeadReader(Protocol):
-    """A node alone, over a separate connection."""
+    """A single node, over a separate connection."""
 
     def read_newest(self) -> BlockHeader:
         """Return its newest block, after checking the chain id once. Raises `UpstreamError`."""
 
     def read_headers(self, first: int, last: int) -> list[BlockHeader]:
-        """Return the headers of blocks `first` to `last`. Raises `UpstreamError`, also if it does not know one."""
+        """Return the headers of blocks `first` to `last`. Raises `UpstreamError`, also if the node does not know
+        one."""
 
 
 class HeadWatch:
-    """Watches nodes for `rule`. `readers` are in the order of its nodes; `abort` ends an exchange of the reading
-    thread with the node that it reads. `announced` returns the newest block of those nodes that announce theirs."""
+    """Watches nodes for `rule`. `readers` are in the order of its nodes; `abort` ends the reading thread's exchange
+    with the node it is reading. `announced` returns the newest block of nodes that announce theirs."""
 
     def __init__(
         self,
@@ -50,11 +51,11 @@ class HeadWatch:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has been started."""
+        """Whether the watch has been started."""
         return bool(self._threads)
 
     def start(self, period_s: Callable[[], float], wake: Callable[[], object]) -> None:
-        """Start to query each node every `period_s`, and call `wake` when there is a block above the served one."""
+        """Query each node every `period_s`, and call `wake` when there is a block above the served one."""
         if self._threads or self._stopped.is_set():
             return
         self._threads = [
@@ -97,7 +98,7 @@ class HeadWatch:
 class WatchedHeads:
     """A `HeadSource` that also wakes its follower when the watch finds a higher block. The first wait starts the watch.
 
-    `poll_s` of `heads` is the time between two looks at a node, but not less than `min_period_s`.
+    The time between two queries of a node is `poll_s` of `heads`, but at least `min_period_s`.
     """
 
     def __init__(

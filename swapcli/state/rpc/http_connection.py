@@ -1,7 +1,7 @@
-"""HTTP POST requests to one URL over one persistent connection, each within a deadline.
+"""Send HTTP POST requests to one URL over one persistent connection, each within a deadline.
 
-This uses the standard library's client because a live quote can spend about 150 ms on everything it adds: importing
-web3 takes about a second and httpx over 100 ms, this about 25 ms.
+This uses the standard library's client because a live quote has only about 150 ms for all of its additional work:
+importing web3 takes about a second, httpx over 100 ms, and this client about 25 ms.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from swapcli.state.tracing import current_trace, span
 if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
 
-_CHUNK_BYTES = 2**18  # read at once; chosen
+_CHUNK_BYTES = 2**18  # bytes read at a time; chosen
 _PROXY_PORT = 80  # of HTTP
 _SCHEMES = ("http", "https")
 _INTERIM = range(100, 200)
 _REDIRECTS = range(300, 400)
 _READ_BYTES = 4_096
-"""Of a body that is not JSON, for its words."""
+"""Bytes of a non-JSON body to read for its error message."""
 _TLS_ALERT = "\x15\x03"
-"""The first bytes of an alert of TLS (RFC 8446, 5.1): what a server of TLS answers to plain HTTP."""
+"""The first bytes of a TLS alert (RFC 8446, 5.1): a TLS server's response to plain HTTP."""
 _HINT = "check the node's URL, and that it is running"
 
 
 class HttpResponse(NamedTuple):
-    """A response. `retry_after_s` is from its Retry-After header, 0 without one; `location` is the target of a
-    redirect without secrets. `date` is its Date header, empty without one and if a cache has kept it."""
+    """A response. `retry_after_s` is from its Retry-After header, 0 without one. `location` is the target of a
+    redirect, without secrets. `date` is its Date header, empty if there is none or if a cache kept the response."""
 
     status: int
     body: bytes
@@ -56,10 +56,10 @@ class HttpResponse(NamedTuple):
 
 
 class HttpConnection:
-    """A connection to `url`, which no error shows: messages contain `redacted_url` instead. Not thread-safe.
+    """A connection to `url`, which errors never show: messages contain `redacted_url` instead. Not thread-safe.
 
-    Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Exchanges
-    count in the `run_budget`, if there is one. Closed automatically when garbage-collected.
+    Each post carries `headers`, whose values errors never show either. `proxy` is the address of an HTTP proxy.
+    Exchanges count towards the `run_budget`, if there is one. Closed automatically when garbage-collected.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class HttpConnection:
         proxy: str | None = None,
         run_budget: RunBudget | None = None,
     ) -> None:
-        """Prepare the connection without opening it. Raises `ConfigError` for an invalid URL of a node or a proxy."""
+        """Prepare the connection without opening it. Raises `ConfigError` for an invalid node or proxy URL."""
         self._run_budget = run_budget
         self.redacted_url = redacted_url
         self._address = _Address.of(url, redacted_url, headers or {})
@@ -83,7 +83,7 @@ class HttpConnection:
         """Send a POST request and return the response.
 
         The request must be idempotent: it is sent twice if the server has closed the idle connection. Raises
-        `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that breaks off or never ends.
+        `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that is incomplete or never ends.
         """
         is_reused = self._connection is not None
         with span("node"):
@@ -117,7 +117,8 @@ class HttpConnection:
             self._finalizer()
 
     def abort(self) -> None:
-        """End the exchange that is under way, which fails. Any thread may call it; the connection is of no use then."""
+        """End the exchange in progress, which then fails. Any thread may call it; the connection cannot be used
+        afterwards."""
         connection = self._connection
         if connection is not None:
             self._abort(connection)
@@ -147,7 +148,7 @@ class HttpConnection:
                 failure.refusal = Refusal.TOO_LARGE.value
             raise failure from None
         except BaseException:
-            self.close()  # an exchange that was left in the middle must not be taken for the next one's
+            self.close()  # an interrupted response must not be mistaken for the next one
             raise
         retry_after_s = parse_retry_after(response.getheader("Retry-After"), time.time())
         location = response.getheader("Location", "") if response.status in _REDIRECTS else ""
@@ -175,7 +176,7 @@ class HttpConnection:
 
     @contextmanager
     def _with_deadline(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
-        """Bound the whole exchange; a socket's own timeout bounds only each wait for a byte."""
+        """Bound the whole exchange; a socket's own timeout bounds only each wait for data."""
         self._is_late = False
         timer = Timer(timeout_s, self._abort, (connection,))
         timer.daemon = True
@@ -233,7 +234,7 @@ class HttpConnection:
 class _FinalResponse(HTTPResponse):
     """The final response to a request: interim ones before it are skipped (RFC 9110, 15.2).
 
-    The standard library skips only 100. To it, 102 and 103 are responses without a body.
+    The standard library skips only 100; it treats 102 and 103 as responses without a body.
     """
 
     def begin(self) -> None:
@@ -252,7 +253,7 @@ class _TlsConnection(HTTPSConnection):
 
 
 class _Address(NamedTuple):
-    """A parsed URL. `secrets` are its parts that could be keys, the longest first."""
+    """A parsed URL. `secrets` are its parts that could be keys, longest first."""
 
     host: str
     port: int | None
@@ -305,7 +306,7 @@ class _Proxy(NamedTuple):
 
     @property
     def redacted_url(self) -> str:
-        """Host and port, for messages."""
+        """The host and port, for messages."""
         return f"{self.host}:{self.port}"
 
     @classmethod
@@ -323,13 +324,13 @@ class _Proxy(NamedTuple):
 
 
 def _for_good(failure: Unreachable) -> Unreachable:
-    """Mark a failure that another attempt meets again."""
+    """Mark a failure that would recur on another attempt."""
     failure.refusal = Refusal.NOT_SERVED.value
     return failure
 
 
 def _basic(name: str, parts: SplitResult) -> dict[str, str]:
-    """Return the header `name` with the user and password of a URL; nothing if it has none."""
+    """Return the header `name` with the user and password of a URL; empty if it has none."""
     if parts.username is None:
         return {}
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"

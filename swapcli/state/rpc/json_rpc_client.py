@@ -1,8 +1,8 @@
 """JSON-RPC over one connection: many requests in few exchanges, with retries.
 
-All requests only read, so every request can be repeated. What a refusal means, and whether another attempt, a smaller
-one or another node may succeed, is decided by `refusals`. Requests keep to the limits that the node has shown: so many
-in a batch, so many a second.
+All requests only read, so every request can be repeated. `refusals` decides what a refusal means, and whether another
+attempt, a smaller request or another node may succeed. Requests keep to the node's known limits per batch and per
+second.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from swapcli.state.rpc.refusals import (
 )
 from swapcli.state.rpc.rpc_connection import OK, TOO_LARGE, RpcConnection, RpcResponse
 
-_FIRST_PAUSE_S: Final = 0.25  # after a failure; each further one doubles it
+_FIRST_PAUSE_S: Final = 0.25  # pause after a failure; each further one doubles it
 _LONGEST_PAUSE_S: Final = 10.0  # also if a node requests a longer one
 _ADAPTING_REQUESTS: Final = 8
-"""Requests of an exchange: if this many are too many, the next exchange has half of them, which is progress."""
+"""Requests of an exchange: if this many are too many, the next exchange has half of them, which counts as progress."""
 _DIVISIBLE_ATTEMPTS: Final = 2
-"""Attempts at what the caller can make smaller: that is likelier to help than a third attempt."""
+"""Attempts at a request that the caller can make smaller: that is more likely to help than a third attempt."""
 _CALM_TIMEOUTS: Final = 3
-"""After so many timeouts without a wait, a node gets its time to catch up again."""
+"""After this many timeouts' time without a wait, a node is given time to catch up again."""
 _SUSPECT_ATTEMPTS: Final = 3
-"""Attempts at a batch that gets no JSON-RPC: the third one is a single request, which shows whether the node
-takes no such batches or is down."""
-_MAX_BYTES: Final = 2**20  # of a batch; chosen
-_SHOWN_CHARACTERS: Final = 160  # of a node's message; chosen
+"""Attempts at a batch without a JSON-RPC response: the third is a single request, which shows whether the node does not
+accept such batches or is down."""
+_MAX_BYTES: Final = 2**20  # bytes of a batch; chosen
+_SHOWN_CHARACTERS: Final = 160  # characters of a node's message; chosen
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 _MAX_NESTED_ERRORS: Final = 64  # a bound against hostile input; chosen
 _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")
-"""Where replies that are JSON but no JSON-RPC keep their sentence."""
+"""The keys under which responses that are JSON, but not JSON-RPC, keep their error message."""
 
 
 class RpcRequest(NamedTuple):
     """A method with its JSON parameters. A null result is retried unless `may_be_null`.
 
-    Errors of the node are raised, except that a call's revert is a result, and so is any error of a request that
+    Errors from the node are raised, except that a call's revert is a result, and so is any error of a request that
     `is_optional`, since the caller can do without it. If the request `is_divisible`, the caller requests less once it
-    is too much for the node: no other attempt and no other node comes before that.
+    is too much for the node, before any other attempt or another node is tried.
     """
 
     method: str
@@ -69,8 +69,8 @@ class RpcRequest(NamedTuple):
 
 
 class RpcError(NamedTuple):
-    """An error object of JSON-RPC. `data` is what the contract returned with a revert, in hex if the node says so;
-    `pause_s` is the pause that the node requests, 0 for none."""
+    """An error object of JSON-RPC. `data` is the data returned with a revert, in hex if the node provides it; `pause_s`
+    is the pause that the node requests, 0 for none."""
 
     code: int
     message: str
@@ -105,8 +105,8 @@ class ConsistencyCheck(NamedTuple):
 class JsonRpcClient:
     """Sends requests over `connection`.
 
-    Gives up after `attempts` exchanges in a row without a result, each of at most `timeout_s`; `pause` sleeps for the
-    given seconds between them. It keeps to `limits`, and learns them.
+    Gives up after `attempts` consecutive exchanges without a result, each of at most `timeout_s`; `pause` sleeps
+    between them. It keeps to `limits`, and learns them.
 
     `round_trips` counts exchanges; `date` is the `Date` header of the last response.
     """
@@ -142,10 +142,11 @@ class JsonRpcClient:
         max_timeouts: int = MAX_TIMEOUTS,
         has_next: bool = False,
     ) -> list[RpcResult]:
-        """Return the result of each request: an `RpcError` for a call that reverts or an optional request.
+        """Return the result of each request: an `RpcError` for a call that reverts, or for an optional request that
+        fails.
 
-        Gives up after `max_timeouts` timeouts in a row, and sooner if there is a next node (`has_next`).
-        Raises `UpstreamError`, whose `refusal` shows what it means.
+        Gives up after `max_timeouts` consecutive timeouts, and sooner if there is a next node (`has_next`). Raises
+        `UpstreamError`, whose `refusal` shows its meaning.
         """
         progress = _Progress()
         failures = 0
@@ -173,7 +174,8 @@ class JsonRpcClient:
             self.limits.pause(min(wait_s, _LONGEST_PAUSE_S), self._pause)
 
     def _may_wait(self, wait_s: float) -> bool:
-        """Return whether to wait for a node to catch up: for at most half a timeout in total; a calm while resets it.
+        """Return whether to wait for a node to catch up: for at most half a timeout in total; the total is reset after
+        a while.
 
         A node with only old blocks never catches up, and callers repeat their reads at other blocks.
         """
@@ -186,7 +188,7 @@ class JsonRpcClient:
     def _max_attempts(
         self, error: _Refused, requests: Sequence[RpcRequest], max_timeouts: int, *, has_next: bool
     ) -> int:
-        """Return after how many failures in a row to give up on this node."""
+        """Return the number of consecutive failures after which to give up on this node."""
         treatment = TREATMENTS[error.kind]
         if error.is_adapting:
             return self._attempts + 1
@@ -201,7 +203,7 @@ class JsonRpcClient:
         return max(attempts, _SUSPECT_ATTEMPTS) if error.is_suspect and not has_next else attempts
 
     def _fill(self, requests: Sequence[RpcRequest], progress: _Progress, check: ConsistencyCheck | None) -> None:
-        """Request the results that are missing. Raises `_Refused` if some remain missing."""
+        """Request the missing results. Raises `_Refused` if some remain missing."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in progress.results}
         closing = {len(requests): _body(len(requests), check.request)} if check and requests else {}
         while batch := self._next_batch(bodies, progress, len(closing)):
@@ -227,7 +229,7 @@ class JsonRpcClient:
 
     @contextmanager
     def _learned_rate(self, count: int) -> Iterator[None]:
-        """Take note whether the node takes an exchange of `count` requests at the current rate."""
+        """Note whether the node accepts an exchange of `count` requests at the current rate."""
         try:
             yield
         except _Refused as error:
@@ -240,7 +242,7 @@ class JsonRpcClient:
         return 1 if progress.is_suspicious else min(self.limits.max_requests, progress.max_requests)
 
     def _next_batch(self, bodies: dict[int, bytes], progress: _Progress, reserved: int) -> dict[int, bytes]:
-        """Return as many requests as fit one exchange with `reserved` others, at least one while any is left."""
+        """Return as many requests as fit into one exchange with `reserved` others, at least one while any are left."""
         batch: dict[int, bytes] = {}
         size = 0
         max_requests = self._max_requests(progress)
@@ -256,7 +258,7 @@ class JsonRpcClient:
     def _verify(self, check: ConsistencyCheck, result: RpcResult) -> None:
         """Raise the error if the check contradicts the other results."""
         objection = check.failure(self._accepted(check.request, result, 1))
-        if objection and result is None:  # the node lacks a block that it has named: it is behind, or another one is
+        if objection and result is None:  # the node lacks a block it has named: it, or another node, is behind
             error = _Refused(refused(objection, Refusal.TRANSIENT))
             error.is_behind = True
             raise error
@@ -266,7 +268,8 @@ class JsonRpcClient:
     def _store_results(
         self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult], count: int
     ) -> None:
-        """Store the accepted results. Then raise the `_Refused` of the others that is least worth retrying, if any."""
+        """Store the accepted results. If others were refused, then raise the `_Refused` that is least worth
+        retrying."""
         most_permanent: _Refused | None = None
         for k, (request, result) in response.items():
             try:
@@ -317,7 +320,7 @@ class JsonRpcClient:
             raise refusal from None
 
     def _check_reply(self, reply: RpcResponse, count: int) -> None:
-        """Raise `_Refused` for a reply without JSON-RPC, unless it means that a batch is too large."""
+        """Raise `_Refused` for a response without JSON-RPC, unless it means that a batch is too large."""
         words = _words_of(reply)
         kind = classify_status(reply.status, words, Attempt(batch_requests=count))
         if kind is Refusal.TOO_LARGE and count > 1:
@@ -357,7 +360,7 @@ class JsonRpcClient:
         if result is _MISSING:
             missing = InvalidUpstreamResponse(f"{url} did not respond to all requests")
             raise _Refused(refused(missing, Refusal.TRANSIENT))
-        if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
+        if result is None and not request.may_be_null:  # as returned by nodes that do not have the block yet
             nothing = NullResult(f"{url} returned nothing for {request.method}")
             error = _Refused(refused(nothing, Refusal.TRANSIENT))
             error.is_behind = True
@@ -398,8 +401,8 @@ class _Progress:
     """The results so far, by the index of their request, and whether the check of some of them is outstanding.
 
     After a batch has failed twice without JSON-RPC, `is_suspicious` makes the next request a single one. If that
-    succeeds, the node `is_answering`, so that a batch that fails then is too large.
-    `max_requests` is the size of the next batch, after one that was too late.
+    succeeds, the node `is_answering`, so a batch that then fails is too large. `max_requests` is the size of the next
+    batch, after one that was too late.
     """
 
     def __init__(self) -> None:
@@ -410,17 +413,17 @@ class _Progress:
         self._suspects = 0
 
     def suspect(self) -> None:
-        """Take note that a batch failed without JSON-RPC."""
+        """Note that a batch failed without JSON-RPC."""
         self._suspects += 1
         self.is_suspicious = self._suspects >= 2
 
 
 class _Refused(Exception):
-    """A refusal; `failure` is raised if no other attempt succeeds, which is to wait for `wait_s` at least.
+    """A refusal. If no other attempt succeeds, `failure` is raised; another attempt waits for at least `wait_s`.
 
-    `batch_requests` is above 1 if the size of the batch may be the reason, though nothing says so. `is_adapting` is
-    whether the next attempt is smaller than the rejected one, so that it makes progress. `late_requests` is the size of
-    an exchange that took too long. `is_behind` is whether the node lacks a block that it has named before.
+    `batch_requests` is above 1 if the batch size may be the unstated reason. `is_adapting` is true if the next attempt
+    is smaller than the rejected one, and so makes progress. `late_requests` is the size of an exchange that took too
+    long. `is_behind` is true if the node lacks a block that it has named before.
     """
 
     def __init__(self, failure: UpstreamError, wait_s: float = 0.0, *, batch_requests: int = 1) -> None:
@@ -432,24 +435,24 @@ class _Refused(Exception):
 
     @property
     def is_of_one_request(self) -> bool:
-        """Whether it is an error object that a node has returned for one request."""
+        """Whether the node returned it as an error object for one request."""
         return "method" in self.failure.details
 
     @property
     def is_suspect(self) -> bool:
-        """Whether the size of the batch may be the reason."""
+        """Whether the batch size may be the reason."""
         return self.batch_requests > 1
 
     @property
     def permanence(self) -> int:
-        """Of several refusals in one response, the highest counts."""
+        """The permanence; if one response has several refusals, the highest is used."""
         if self.kind is Refusal.RATE:
             return 1
         return 0 if TREATMENTS[self.kind].is_repeated or self.is_adapting else 2
 
 
 def _id_of(entry: object) -> int:
-    """Return the id of a response, -1 for none; some proxies make a text or a float of it."""
+    """Return the id of a response, -1 if it has none; some proxies turn ids into text or floats."""
     number = entry.get("id") if isinstance(entry, dict) else None
     if type(number) is float and number.is_integer():
         return int(number)
@@ -479,7 +482,7 @@ def _error_of(entry: object) -> RpcError | None:
 
 
 def _execution_error(data: Mapping[str, object]) -> str:
-    """Return why a transaction on Starknet fails: the innermost of its calls' nested errors; empty if absent."""
+    """Return why a Starknet transaction fails: the innermost nested error of its calls; empty if absent."""
     reason = data.get("execution_error")
     for _ in range(_MAX_NESTED_ERRORS):
         if not isinstance(reason, dict):
@@ -489,7 +492,7 @@ def _execution_error(data: Mapping[str, object]) -> str:
 
 
 def _words_of(reply: RpcResponse) -> str:
-    """Return the sentence of a reply that is not JSON-RPC: of its JSON, of the title of its page, or its text."""
+    """Return the message of a response that is not JSON-RPC: from its JSON, its page title, or its text."""
     content = reply.content
     if isinstance(content, list):
         content = content[0] if content else None

@@ -1,7 +1,7 @@
 """Share reads among several nodes of one network, in parallel.
 
-Each node takes the next part of the work when it has finished one, so that faster nodes do more of it. The part of a
-node that fails goes to the others.
+Each node takes the next part of the work when it has finished one, so that faster nodes do more of it. If a node fails,
+its part goes to the others.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound="Node")
 T = TypeVar("T")
 
-_FIRST_REST_S: Final = 1.0  # of a node after a failure; each further one doubles it
+_FIRST_REST_S: Final = 1.0  # rest of a node after a failure; each further one doubles it
 _MAX_REST_S: Final = 300.0  # however often it fails
 _SUSPICION_S: Final = 60.0
 _MAX_LAG_REST_S: Final = 8.0
-"""A node that is a block behind has caught up a few block times later."""
+"""Maximum rest for a lag: a node that is a block behind has caught up a few block times later."""
 
 
 class WorkQueue(Protocol[T]):
-    """The parts of some work that nodes have not taken yet. `take` and `put_back` never run at the same time."""
+    """The parts of a task that no node has taken yet. `take` and `put_back` never run at the same time."""
 
     def take(self, node: Node) -> T | None:
-        """Return the next part for this node; None if there is none left."""
+        """Return the next part for this node; None if there are none left."""
 
     def put_back(self, part: T) -> None:
         """Add a part that a node has not finished."""
 
 
 def run_shared(nodes: Sequence[N], queue: WorkQueue[T], run: Callable[[N, T], bool]) -> dict[N, UpstreamError]:
-    """Run all parts, each on the next free node, in one thread per node. Return the nodes that failed, with the errors.
+    """Run all parts, each on the next free node, in one thread per node. Return the failed nodes, with their errors.
 
     `run` returns whether the part is finished: if not, or if it raises `UpstreamError`, the part is put back. A node
-    that has failed takes no more parts; some stay in the queue if all nodes fail. Other errors are raised.
+    that has failed takes no more parts; if all nodes fail, some parts stay in the queue. Other errors are raised.
     """
     shared_run = _SharedRun(queue, run)
     threads = [Thread(target=shared_run.work, args=(node,), daemon=True) for node in nodes]
@@ -51,7 +51,7 @@ def run_shared(nodes: Sequence[N], queue: WorkQueue[T], run: Callable[[N, T], bo
             thread.start()
         for thread in threads:
             thread.join()
-    except BaseException:  # as Ctrl-C: threads that wait for a response end with it
+    except BaseException:  # such as Ctrl-C: threads that wait for a response end with it
         shared_run.stop()
         raise
     if shared_run.bug:
@@ -67,7 +67,7 @@ class _SharedRun(Generic[N, T]):
         self.bug: BaseException | None = None
 
     def work(self, node: N) -> None:
-        """Run parts on this node until none is left, or until it fails."""
+        """Run parts on this node until none are left, or until it fails."""
         while (part := self._next_part(node)) is not None:
             is_finished = False
             try:
@@ -89,7 +89,7 @@ class _SharedRun(Generic[N, T]):
             self._condition.notify_all()
 
     def _next_part(self, node: N) -> T | None:
-        """Return the next part. While other nodes are still running parts, one of these may come back: wait for it."""
+        """Return the next part. While other nodes are running parts, one of these may come back: wait for that."""
         with self._condition:
             while not self._is_stopped:
                 part = self._queue.take(node)
@@ -110,7 +110,8 @@ class _SharedRun(Generic[N, T]):
 
 
 class NodeGroup(Generic[N]):
-    """The nodes that share reads. A node that fails rests for a while, longer each time; `report` takes the reason."""
+    """The nodes that share reads. A node that fails rests for a while, longer each time; `report` receives the
+    reason."""
 
     def __init__(self, nodes: Sequence[N], report: Callable[[str], object]) -> None:
         self._nodes, self._report = nodes, report
@@ -119,12 +120,12 @@ class NodeGroup(Generic[N]):
         self._reported: set[Node] = set()
 
     def available(self) -> list[N]:
-        """Return the nodes that do not rest."""
+        """Return the nodes that are not resting."""
         now_s = time.monotonic()
         return [node for node in self._nodes if self._rests_until_s.get(node, 0.0) <= now_s]
 
     def record(self, failures: Mapping[Node, UpstreamError], nodes: Sequence[Node]) -> None:
-        """Let the nodes that have failed rest, and forget earlier failures of the others."""
+        """Let the failed nodes rest, and forget earlier failures of the others."""
         for node in nodes:
             if node in failures:
                 self._rest(node, failures[node])

@@ -1,7 +1,7 @@
-"""Events over many blocks, in ranges that fit the node.
+"""Read events over many blocks, in ranges that fit the node.
 
-Every node has its own limit, on blocks or on events, and few document it. The range is halved when the node rejects it,
-and grows while it succeeds; `NodeLimits` remembers it. If the node rejects even a request for a block, the scan stops.
+Every node has a different limit, on blocks or on events, and few document it. The range is halved when the node rejects
+it, and grows while it succeeds; `NodeLimits` remembers it. If the node rejects even a single block, the scan stops.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RANGES_PER_NODE: Final = 4
 """Ranges that each node reads, on average, before the events are used."""
 
 _MAX_WAITED: Final = 3
-"""Refusals in a search for the first block, each after some attempts: a search takes up to 17."""
+"""Refusals in a search for the first block, each after several attempts: a search takes up to 17."""
 
 Verify = Callable[[Node, LogFilter, Sequence[Log]], object]
 """Raises `UpstreamError` if a node's response to a query is wrong."""
@@ -41,11 +41,11 @@ class ScannedRange(NamedTuple):
 def scan_logs(
     node: Node, query: LogFilter, *, at: BlockId | None = None, verify: Verify | None = None
 ) -> Iterator[ScannedRange]:
-    """Yield all events of the query, range by range in order; a later scan resumes at `last + 1`.
+    """Yield all events of the query in order, range by range; a later scan resumes at `last + 1`.
 
     If `at` is the header of a block, the helpers of the node read ranges up to that block in parallel. `verify` checks
-    each response. Raises `UpstreamError`, also if the node rejects a single block: then the reason is not the size of
-    the range.
+    each response. Raises `UpstreamError`, also if the node rejects a single block, because then the reason is not the
+    size of the range.
     """
     first = query.from_block
     while first <= query.to_block:
@@ -95,7 +95,7 @@ def _scan_alone(node: Node, query: LogFilter, verify: Verify | None) -> ScannedR
 
 
 def _may_shrink(node: Node, error: UpstreamError, last: int) -> bool:
-    """Return whether a narrower range that ends before the block `last` may be answered."""
+    """Return whether a narrower range that ends before the block `last` may succeed."""
     return may_shrink(error) and (is_clearly_too_much(error) or node.read_block(last) is not None)
 
 
@@ -111,7 +111,7 @@ class _SharedScan(WorkQueue[LogFilter]):
         self._before_rejection: dict[Node, LearnedLimit] = {}
 
     def take(self, node: Node) -> LogFilter | None:
-        """Return the lowest range that is left, no wider than this node accepts."""
+        """Return the lowest remaining range, no wider than this node accepts."""
         if self._gaps:
             part = min(self._gaps, key=attrgetter("from_block"))
             self._gaps.remove(part)
@@ -153,7 +153,7 @@ class _SharedScan(WorkQueue[LogFilter]):
         return True
 
     def result(self) -> ScannedRange | None:
-        """Return what was read without a gap, from the first block on; None if nothing was."""
+        """Return the events read without a gap, from the first block on; None if there are none."""
         logs: list[Log] = []
         first = self._query.from_block
         while scanned := self._ranges.get(first):
@@ -166,7 +166,7 @@ def find_first_available_block(node: Node, query: LogFilter) -> int:
     """Return the first block of the query whose events the node has, `query.to_block + 1` if it has none.
 
     Searches by bisection: nodes that have pruned old blocks still have all later ones. After a few refusals that do not
-    say that a block is gone, each of them waited for, the answer is the first block whose events the node has shown.
+    say that a block is gone, each followed by a wait, the result is the first block whose events the node has returned.
     """
     low, high = query.from_block, query.to_block + 1
     waited = 0

@@ -1,7 +1,7 @@
 """Check a node's events against block headers: some nodes silently omit events.
 
-A header's bloom filter only proves what is not in a block. If it contains more than the returned events explain, that
-is a hint, which is followed up by reading the pool again or by requesting all events of that block.
+A header's bloom filter proves only what is not in a block. If it contains more than the returned events explain, the
+pool is read again, or all events of that block are requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swapcli.families.reading.logs_bloom import bloom_mask, is_selective, may_co
 from swapcli.state.rpc.node import LogFilter, Node
 
 MAX_HEADERS: Final = 256
-"""Headers that are read for one range of events: at 15 KB each, 4 MB."""
+"""Headers read for one range of events: at 15 KB each, 4 MB."""
 
 _CHECKED_HEADERS: Final = 16  # the newest ones
 _CHECKED_BLOCKS: Final = 3  # the newest ones with events
@@ -29,11 +29,11 @@ _MIN_EXPLAINED: Final = 0.75
 do not return."""
 
 _verified_nodes: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
-"""The URL of the verified node, and the newest block at that time."""
+"""The URLs of verified nodes, with the newest block at that time."""
 
 
 def find_withheld_block(node: Node, head: int) -> int | None:
-    """Return a recent block whose events the node omits; None if it returns them, or if nothing can be known.
+    """Return a recent block whose events the node omits; None if it returns them, or if this cannot be determined.
 
     Sends requests at most once in 600 blocks. Raises `UpstreamError`.
     """
@@ -56,7 +56,7 @@ def find_withheld_block(node: Node, head: int) -> int | None:
 
 
 def read_block_logs(node: Node, number: int) -> list[Log] | None:
-    """Return all events of a block, None if the node rejects the request."""
+    """Return all events of a block; None if the node rejects the request."""
     try:
         return node.read_logs(LogFilter((), (), number, number))
     except (UpstreamRejected, UpstreamTimeout):
@@ -64,7 +64,7 @@ def read_block_logs(node: Node, number: int) -> list[Log] | None:
 
 
 def compute_bloom(logs: Iterable[Log]) -> int:
-    """Return the filter of a block with just these events."""
+    """Return the filter of a block that contains only these events."""
     return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 
@@ -73,8 +73,8 @@ def find_missing_logs(
 ) -> list[Log] | None:
     """Return the events that the node omitted from `logs`, which cover the blocks from `first` on with these filters.
 
-    `emitters` are the relevant topics by contract. None if the node omits
-    some even from a request for the block alone. Raises `UpstreamError`.
+    `emitters` are the relevant topics by contract. None if the node omits events even from a request for the block
+    alone. Raises `UpstreamError`.
     """
     known, missing = frozenset(logs), []
     for number, bloom in enumerate(blooms, first):

@@ -1,12 +1,11 @@
-"""Pack many calls into few, all on the state after one block.
+"""Pack many calls into a few, all on the state after one block.
 
 Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas is shared: a contract that uses up all
-gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail
-are sent alone at once, in the same exchange.
-Where no Multicall3 is deployed, the calls go to the node as they are.
+gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail are
+sent alone from the start, in the same exchange. If no Multicall3 is deployed, the calls go to the node individually.
 
-Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
-asking Multicall3 for the number of the block that it runs on and the hash of the one before it: answers from another
+Some nodes ignore the block number of `eth_call` and always respond from their newest block. So each aggregate begins by
+reading from Multicall3 the number of the block on which it runs and the hash of the previous one: results from another
 block raise `BlockMismatch`, those from another fork `ChainReorganized`.
 """
 
@@ -36,35 +35,35 @@ from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PART_REQUESTS: Final = 4
-"""Requests that a node takes at once, as each exchange also needs a request for the block."""
+"""Requests that a node accepts at once; each exchange also needs a request for the block."""
 _TRUE: Final = encode_word(1)
 _CALL_OFFSET: Final = encode_word(3 * WORD)
 _PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
 _PROBES: Final = (encode_call("getBlockNumber()"), encode_call("getLastBlockHash()"))
 _NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
-"""EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
+"""EVM code that returns the number of the current block: NUMBER, MSTORE at 0, RETURN 32 bytes."""
 _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
-"""The same for the size of the code at an address: PUSH20, EXTCODESIZE."""
+"""EVM code that returns the size of the code at an address: PUSH20, EXTCODESIZE."""
 _FAR_BLOCKS: Final = 10_000
-"""On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
-could run ahead."""
+"""On some networks NUMBER is another chain's block number (on Arbitrum, Ethereum's), much further off than a node could
+run ahead."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
-"""Multicall3 contracts that have responded on each node."""
+"""The Multicall3 contracts that have responded on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
-"""Nodes that are known to respect block numbers, with their URL then: it may change later."""
+"""Nodes that are known to respect block numbers, with their URL at that time, which may change later."""
 _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
-"""Nodes on which contracts have seen the true hash of a block; on some networks they see an artificial one."""
+"""Nodes on which contracts have seen a block's true hash; on some networks they see an artificial one."""
 
 
 class MulticallReader:
-    """A network's state after one block, `block` being its number. `multicall` is None if no such contract is known.
+    """Reads a network's state after the block number `block`. `multicall` is None if no such contract is known.
 
     If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
-    `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
+    `contracts_without_output` has the contracts that returned no data without proof that the node ran them.
 
-    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` holds the blocks that the
-    results came from, and the caller has to check that nothing changed between them. If it `requires_multicall`, a node
-    without that contract is wrong.
+    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` has the blocks of the
+    results, and the caller must check that nothing changed between them. If it `requires_multicall`, a node without
+    that contract is an error.
     """
 
     def __init__(
@@ -89,18 +88,19 @@ class MulticallReader:
 
     @property
     def multicall_is_missing(self) -> bool:
-        """Whether the chain has not got the contract, so that calls are made one by one."""
+        """Whether the chain does not have the contract, so that calls are made one by one."""
         return self._multicall is None
 
     @property
     def width(self) -> int:
-        """How many nodes share large reads: callers read so many times as much at once."""
+        """The number of nodes that share large reads: callers read this many times as much at once."""
         return max(len(self._find_helpers()), 1)
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers in the order of the calls. Raises `UpstreamError`.
+        """Return the results in the order of the calls. Raises `UpstreamError`.
 
-        Those that the node remembers are not requested; others it remembers once `verify_block` has proven them.
+        Results that the node remembers are not requested again; it remembers new ones once `verify_block` has proven
+        them.
         """
         if self._multicall is not None and self._multicall != MULTICALL3:
             calls = [_on_chain(each, self._multicall) for each in calls]
@@ -115,7 +115,7 @@ class MulticallReader:
         return [answers[k] for k in range(len(calls))]
 
     def _call_node(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Ask the node. Calls that need many requests are shared among its helpers."""
+        """Send calls to the node. If they need many requests, its helpers share them."""
         if len(calls) > _PART_REQUESTS and len(helpers := self._find_helpers()) > 1:
             queue = _CallQueue(calls, len(helpers))
             if queue.requests_left(self.node) <= _PART_REQUESTS:
@@ -127,7 +127,7 @@ class MulticallReader:
         return self._call_alone(calls)
 
     def _find_helpers(self) -> Sequence[Node]:
-        """Return the nodes that share reads: none before a response has shown that there is a Multicall3."""
+        """Return the nodes that share reads: none until a response has shown that there is a Multicall3."""
         if self._is_pending or self._multicall not in _MULTICALLS.get(self.node, ()):
             return ()
         if not isinstance(self.at, BlockHeader):
@@ -135,7 +135,7 @@ class MulticallReader:
         return self.node.helpers(self.at)
 
     def _run_part(self, helper: Node, part: _CallPart) -> bool:
-        """Have a helper answer some calls. Raises `UpstreamError`, also if it answers from another block."""
+        """Let a helper run some calls. Raises `UpstreamError`, also if it responds from another block."""
         reader = self._helper_readers.get(helper)
         if reader is None:
             reader = MulticallReader(helper, self.at, self._multicall, requires_multicall=True)
@@ -159,14 +159,14 @@ class MulticallReader:
 
     @property
     def has_later_answers(self) -> bool:
-        """Whether an answer came from a later block."""
+        """Whether a result came from a later block."""
         return any(number > self.block for number in self.answering_blocks)
 
     def verify_block(self) -> bool:
-        """Return whether all answers so far are known to be of the block; False if the node gives no way to know.
+        """Return whether all results so far are known to belong to the block; False if the node gives no way to know.
 
-        Answers of a pending block never are: its number and its parent are checked, but not which transactions it had.
-        Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
+        Results from a pending block never are: its number and parent are checked, but not its transactions. Raises
+        `BlockMismatch` if the node ignores block numbers, so that the block of the results is unknown.
         """
         is_proven = self._prove_block()
         if is_proven and self._to_remember and isinstance(self.node, RememberingNode):
@@ -190,13 +190,13 @@ class MulticallReader:
         return True
 
     def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers; the calls that share gas with others must come first."""
+        """Return the results; calls that share gas with others must come first."""
         before_rejection: LearnedLimit | None = None
         while self._multicall and calls:
             try:
                 answers = self._aggregate(calls, self._multicall)
             except UpstreamError as error:
-                # Too much for the node at once, or too large: it may still answer less, if it answers at all.
+                # Too many requests for the node at once, or too large ones: fewer may succeed, if it responds at all.
                 limits = self.node.limits
                 largest = min(limits.aggregate_calls.size, len(calls))
                 if not may_shrink(error) or not self._has_block(error) or largest <= MIN_AGGREGATE_CALLS:
@@ -213,7 +213,7 @@ class MulticallReader:
         return self._call_directly(calls) if calls else []
 
     def _has_block(self, error: UpstreamError) -> bool:
-        """Return whether a node that has rejected an aggregate answers at all; one that gives the reason why does."""
+        """Return whether a node that has rejected an aggregate responds at all; a node that gives the reason does."""
         is_answering = self._is_pending or is_clearly_too_much(error)
         return is_answering or self.node.read_block(self.block) is not None
 
@@ -237,7 +237,7 @@ class MulticallReader:
         return answers
 
     def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers to calls that failed in a batch, each with its own aggregate."""
+        """Return the results of calls that failed in a batch, each in a separate aggregate."""
         if not self._multicall or not calls:
             return []
         results = self._run_aggregates([[call] for call in calls], self._multicall)
@@ -280,11 +280,11 @@ class MulticallReader:
         )
 
     def _check_block(self, number: int | None, parent_hash: ReturnData) -> None:
-        """Check the block that an aggregate ran on, from the number and the parent hash that its contract saw.
+        """Check the block on which an aggregate ran, from the number and the parent hash that its contract saw.
 
-        Raises `BlockMismatch` for another number, except a later one where those are allowed, and `ChainReorganized`
-        for another parent hash on a node whose contracts have seen true ones. A number that is missing or of another
-        chain proves nothing: the answers stay unverified.
+        Raises `BlockMismatch` for another number, unless it is later and later blocks are allowed, and
+        `ChainReorganized` for another parent hash on a node whose contracts have seen true ones. A number that is
+        missing or belongs to another chain proves nothing: the results stay unverified.
         """
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
@@ -357,7 +357,7 @@ def _unpacked(data: bytes, count: int) -> _Unpacked:
 
 
 class AheadReading(NamedTuple):
-    """Calls packed into aggregates, to be run on the newest block before its number is known."""
+    """Calls packed into aggregates, to run at the newest block before its number is known."""
 
     batches: Sequence[Sequence[ContractCall]]
     packed: Sequence[ContractCall]
@@ -369,9 +369,9 @@ class AheadReading(NamedTuple):
         return cls(batches, [_packed([_on_chain(call, multicall) for call in batch], multicall) for batch in batches])
 
     def results(self, node: Node, found: Sequence[ReturnData], block: BlockHeader) -> dict[ContractCall, ReturnData]:
-        """Return the results of the calls that ran on `block`, by its number and its parent's hash.
+        """Return the results of the calls that ran at `block`, judging by its number and its parent's hash.
 
-        A call that failed beside others is not among them: it may have lacked gas.
+        A call that failed together with others is omitted: it may have lacked gas.
         """
         results: dict[ContractCall, ReturnData] = {}
         for batch, data in zip(self.batches, found, strict=True):
@@ -401,19 +401,19 @@ def _answers_of(data: ReturnData, count: int, block: BlockHeader) -> list[Return
 
 
 def _on_chain(call: ContractCall, multicall: str) -> ContractCall:
-    """Return a call of Multicall3 to the address that it has on this network."""
+    """Return a call to Multicall3 at its address on this network."""
     return call._replace(to=multicall) if call.to == MULTICALL3 else call
 
 
 class _CallPart(NamedTuple):
-    """Some of the calls, and the answers of the node that has taken them."""
+    """Some of the calls, and the results from the node that has taken them."""
 
     calls: Sequence[ContractCall]
     answers: list[ReturnData]
 
 
 class _CallQueue(WorkQueue[_CallPart]):
-    """Calls that several nodes answer."""
+    """Calls that several nodes share."""
 
     def __init__(self, calls: Sequence[ContractCall], node_count: int) -> None:
         self._calls, self._node_count = calls, node_count
@@ -422,7 +422,8 @@ class _CallQueue(WorkQueue[_CallPart]):
         self._next = 0
 
     def take(self, node: Node) -> _CallPart | None:
-        """Return the next calls: first many, to save requests, at the end few, so that no node waits for another."""
+        """Return the next calls: many at first, to save requests, and few at the end, so that no node waits for
+        another."""
         if self._returned:
             return self._returned.pop()
         if self._next == len(self._calls):
@@ -437,26 +438,26 @@ class _CallQueue(WorkQueue[_CallPart]):
         return part
 
     def requests_left(self, node: Node) -> float:
-        """Return how many requests to this node the rest of the calls needs, about."""
+        """Return approximately how many requests to this node the remaining calls need."""
         return sum([_request_share(call, node) for call in self._calls[self._next :]])
 
     def put_back(self, part: _CallPart) -> None:
-        """Add calls that a node has not answered."""
+        """Add calls that a node has not finished."""
         self._returned.append(part)
 
     def answers(self) -> list[ReturnData]:
-        """Return all answers in the order of the calls."""
+        """Return all results in the order of the calls."""
         return [answer for part in self._parts for answer in part.answers]
 
 
 def _request_share(call: ContractCall, node: Node) -> float:
-    """Return the share of a request to this node that a call needs: all of it if the call is sent alone."""
+    """Return the share of a request to this node that a call needs: 1 if the call is sent alone."""
     is_alone = call.is_unpackable or (call.may_revert and not call.group)
     return 1.0 if is_alone else 1.0 / node.limits.aggregate_calls.size
 
 
 def find_answering_block(node: Node, number: int) -> int | None:
-    """Return the block from which a node answers a request for block `number`; None if it gives no way to know."""
+    """Return the block from which a node responds to a request for block `number`; None if it gives no way to know."""
     try:
         (answer,) = node.call_many([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRejected:
@@ -466,7 +467,7 @@ def find_answering_block(node: Node, number: int) -> int | None:
 
 
 def _decode_number(answer: ReturnData) -> int | None:
-    """Return the number of a block; None if the answer is not a word."""
+    """Return a block number; None if the response is not a word."""
     return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
 

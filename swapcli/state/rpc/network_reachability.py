@@ -1,7 +1,7 @@
-"""Whether this machine can reach the network at all, found out without waiting for the time-out of a connection.
+"""Find out whether this machine can reach the network at all, without waiting for a connection to time out.
 
-A resolver without a network may hang for many seconds, so names are resolved in threads of their own, all at once. A
-connected UDP socket shows whether there is a route to an address; it sends nothing.
+Without a network, a resolver may hang for many seconds, so all names are resolved in parallel threads. A connected UDP
+socket shows whether there is a route to an address; it sends nothing.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from threading import Lock, Thread
 from typing import Any, Final
 
 Resolve = Callable[[str], Sequence[tuple[int, Any]]]
-"""Return the addresses of a host name: each the family of its socket and the address of a port. Raises `OSError`."""
+"""Returns the addresses of a host name, each with its socket family and port. Raises `OSError`."""
 
 _ANY_PORT: Final = 443
 _FAR_ADDRESSES: Final = ((socket.AF_INET, ("198.51.100.1", _ANY_PORT)), (socket.AF_INET6, ("2001:db8::1", _ANY_PORT)))
-"""Of the blocks for documentation (RFC 5737, RFC 3849): nothing is ever sent to them."""
-_FINGERPRINT_CHARACTERS: Final = 16  # of a hash in hex
+"""Addresses in the documentation blocks (RFC 5737, RFC 3849): nothing is ever sent to them."""
+_FINGERPRINT_CHARACTERS: Final = 16  # digits of a hash in hex
 
 
 def resolve(host: str) -> list[tuple[int, Any]]:
-    """Return the addresses of a host name as the system resolves it. Raises `OSError`."""
+    """Return a host name's addresses as the system resolves it. Raises `OSError`."""
     return [(each[0], each[4]) for each in socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_STREAM)]
 
 
 def find_route(family: int, address: Any) -> str | None:
-    """Return the address of this machine towards another one; None if there is no route."""
+    """Return this machine's address on the route to another one; None if there is no route."""
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect(address)
@@ -38,13 +38,13 @@ def find_route(family: int, address: Any) -> str | None:
 
 
 def route_fingerprint(hosts: Sequence[str]) -> str:
-    """Return a short text that changes with this machine's connection to the network, and with the hosts."""
+    """Return a short text that changes with this machine's network connection, and with the hosts."""
     routes = [find_route(family, address) or "" for family, address in _FAR_ADDRESSES]
     return sha256("\n".join([*routes, *sorted(hosts)]).encode()).hexdigest()[:_FINGERPRINT_CHARACTERS]
 
 
 class Reachability:
-    """Whether any of these hosts can be reached, by what names and routes show."""
+    """Whether any of these hosts can be reached, judging by names and routes."""
 
     def __init__(self, hosts: Sequence[str], resolve_name: Resolve = resolve) -> None:
         self._hosts, self._resolve = tuple(dict.fromkeys(hosts)), resolve_name
@@ -54,7 +54,7 @@ class Reachability:
         self._is_reachable = False
 
     def start(self, notify: Callable[[], object]) -> None:
-        """Look all names up at once, in threads; `notify` is called from them once it is known how it stands."""
+        """Look up all names in parallel threads; they call `notify` once the result is known."""
         for host in self._hosts:
             if _is_local(host):
                 self._record(host)
@@ -65,7 +65,7 @@ class Reachability:
             Thread(target=self._look_up, args=(host, notify), daemon=True).start()
 
     def problem(self, *, is_late: bool) -> str | None:
-        """Return why no host can be reached; None if one can, or while that may still be. `is_late` ends the wait."""
+        """Return why no host can be reached; None if one can, or if that is still unknown. `is_late` ends the wait."""
         with self._lock:
             if self._is_reachable or not self._hosts:
                 return None

@@ -1,12 +1,12 @@
-"""Decide which clock counts: this machine's, or that of nodes that agree that it is wrong.
+"""Decide which clock to use: this machine's, or that of nodes that agree that it is wrong.
 
-`judge_clock` is the rule, a pure function of what nodes have shown. This machine's clock counts if it is near the
-newest block of a node that lags behind no others, and if that block is not old by the `Date` of its own response.
-Otherwise the nodes' time counts if more than half of them agree on it, and at least two prove that their newest block
+`judge_clock` is the rule, a pure function of the nodes' blocks. This machine's clock is used if it is near the newest
+block of a node that does not lag behind others, and if that block is not old by the `Date` of its own response.
+Otherwise the nodes' time is used if more than half of them agree on it, and at least two prove that their newest block
 is new: the `Date` of the response agrees with the block's time, or the node has found a newer block since. A single
-node never counts against the clock, and blocks that do not advance are old, however many nodes agree on them.
+node never overrides the clock, and blocks that do not advance are old, however many nodes agree on them.
 
-`NetworkTime` keeps the result for the nodes of one network. While the clock is right, it costs no request.
+`NetworkTime` keeps the result for one network's nodes. While the clock is right, it needs no requests.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S
 from swapcli.core.records import NamedTuple
 
 MAX_BLOCKS_OLD: Final = 10
-"""Block times. A node whose newest block is older is stuck, or the network is."""
+"""Block times after which a node's newest block is old: the node, or the network, is stuck."""
 RECENT_BLOCKS: Final = 3
-"""Block times. No node can be much further ahead of a block that is younger."""
+"""Block times: no node can be much further ahead of a younger block."""
 MAX_BLOCKS_BEHIND: Final = 3
 """A node that is further behind another one lags; nodes of one network differ by one or two blocks."""
 
 _GRAIN_S: Final = 1.0
-"""Blocks and the dates of responses have whole seconds."""
+"""Blocks and response dates have whole seconds."""
 _MIN_LOOK_PAUSE_S: Final = _GRAIN_S
-"""Sooner, a new block may have the same time."""
+"""Minimum pause between two sightings: sooner, a new block may have the same time."""
 _RETRY_S: Final = 60.0
-"""Time until nodes that agreed on no time are compared again."""
+"""Time before nodes that did not agree on a time are compared again."""
 
 
 class Sighting(NamedTuple):
     """The newest block of one node: its number and its time `block_s`.
 
-    `seen_at_s` is this machine's time then, and `date_s` that of the response's `Date` header, None without one. All
-    are in Unix seconds. `earlier` is an earlier sighting of the same node.
+    `seen_at_s` is this machine's time of the sighting, and `date_s` the time in the response's `Date` header, None
+    without one. All are in Unix seconds. `earlier` is an earlier sighting of the same node.
     """
 
     number: int
@@ -53,11 +53,12 @@ class Sighting(NamedTuple):
         return self.block_s - self.seen_at_s
 
     def has_advanced(self, block_time_s: float) -> bool:
-        """Return whether the node has found a newer block since the earlier sighting, no faster than they are made."""
+        """Return whether the node has found a newer block since the earlier sighting, no faster than blocks are
+        made."""
         earlier = self.earlier
         if earlier is None or self.number <= earlier.number:
             return False
-        # A node that catches up with its network finds old blocks, and faster than that.
+        # A node that is catching up with its network finds old blocks, and faster than they are made.
         longest_s = self.seen_at_s - earlier.seen_at_s + RECENT_BLOCKS * block_time_s + _GRAIN_S
         return 0 < self.block_s - earlier.block_s <= longest_s
 
@@ -67,17 +68,17 @@ class Sighting(NamedTuple):
         return is_old and not self.has_advanced(block_time_s)
 
     def proven_offset_s(self, block_time_s: float) -> float | None:
-        """Return what to add to this machine's clock if the block is proven to be new; None if it may be old."""
+        """Return the seconds to add to this machine's clock if the block is proven to be new; None if it may be old."""
         if self.date_s is not None and abs(self.date_s - self.block_s) <= max_block_age_s(block_time_s):
             return self.date_s - self.seen_at_s
         return self.offset_s if self.has_advanced(block_time_s) else None
 
 
 class ClockVerdict(NamedTuple):
-    """What nodes have shown of this machine's clock.
+    """The conclusion from nodes about this machine's clock.
 
-    `offset_s` is what to add to it, None if it cannot be trusted, nor any other time. `nodes` agree on that time; if
-    `needs_proof`, a second look at them may show that their blocks advance.
+    `offset_s` are the seconds to add to it, None if neither it nor any other time can be trusted. `nodes` agree on that
+    time; if `needs_proof`, a second query may show that their blocks advance.
     """
 
     offset_s: float | None = None
@@ -93,9 +94,9 @@ def max_block_age_s(block_time_s: float) -> float:
 def judge_clock(
     sightings: Mapping[str, Sighting], block_time_s: float, *, is_clock_doubted: bool = False
 ) -> ClockVerdict:
-    """Return what the sightings, by the host of their node, show of this machine's clock.
+    """Return the conclusion from sightings, by node host, about this machine's clock.
 
-    If nodes have proven before that it is wrong (`is_clock_doubted`), one node that fits it is not enough.
+    If nodes have already proven it wrong (`is_clock_doubted`), one node that agrees with it is not enough.
     """
     tolerance_s = max_block_age_s(block_time_s)
     groups = [
@@ -156,7 +157,7 @@ class NetworkTime:
 
     @property
     def offset_s(self) -> float:
-        """The seconds to add to this machine's clock; 0 while it is right, or no nodes have proven another time."""
+        """The seconds to add to this machine's clock; 0 while it is right, or if nodes have not proven another time."""
         trusted = self._trusted
         if trusted is None:
             return 0.0
@@ -165,7 +166,7 @@ class NetworkTime:
         return offset_s if abs(offset_s) > self._max_age_s else 0.0
 
     def age_s(self, block_s: int) -> float:
-        """Return the age of a block, negative for one of the future."""
+        """Return the age of a block, negative for a block in the future."""
         return self._machine_now_s() + self.offset_s - block_s
 
     def is_current(self, block_s: int) -> bool:
@@ -173,19 +174,19 @@ class NetworkTime:
         return abs(self.age_s(block_s)) <= self._max_age_s
 
     def fits(self, sighting: Sighting) -> bool:
-        """Return whether a node's newest block is new by the clock, and not old by the date of its own response."""
+        """Return whether a node's newest block is new by the clock, and not old by its own response's date."""
         return self.is_current(sighting.block_s) and not sighting.may_have_halted(self.block_time_s)
 
     def is_recent(self, block_s: int) -> bool:
-        """Return whether a block is so young that no node can be much further ahead."""
+        """Return whether a block is so recent that no node can be much further ahead."""
         return self.age_s(block_s) <= RECENT_BLOCKS * self.block_time_s + _GRAIN_S
 
     def trust(self, offset_s: float) -> None:
-        """Take this offset from now on."""
+        """Use this offset from now on."""
         self._trusted = (self._machine_now_s() + offset_s, self._monotonic_s()) if offset_s else None
 
     def see(self, number: int, block_s: int, date: str) -> Sighting:
-        """Return a sighting of this moment. `date` is the `Date` header of the response, empty without one."""
+        """Return a sighting made now. `date` is the response's `Date` header, empty without one."""
         return Sighting(number, block_s, self._machine_now_s(), parse_date_s(date))
 
     def forget(self) -> None:
@@ -194,7 +195,7 @@ class NetworkTime:
             self._sightings, self._is_settling = {}, False
 
     def verdict(self) -> ClockVerdict:
-        """Return what the sightings since `forget` show."""
+        """Return the conclusion from the sightings since `forget`."""
         with self._lock:
             return self._judge()
 
@@ -204,9 +205,9 @@ class NetworkTime:
     def compare(
         self, host: str, sighting: Sighting, look: Callable[[str], Sighting | None], ends_s: float
     ) -> ClockVerdict:
-        """Add the sighting of a node that is far from the clock, and return what all of them show.
+        """Add the sighting of a node that is far from the clock, and return the conclusion from all sightings.
 
-        If only proof is missing, `look` looks again at the nodes that agree, until `ends_s` of the monotonic clock; it
+        If only proof is missing, `look` queries the agreeing nodes again, until `ends_s` on the monotonic clock; it
         returns None for a node that fails. One thread does that, and the others continue without a verdict.
         """
         with self._lock:
@@ -218,7 +219,7 @@ class NetworkTime:
         return self._settle(verdict, look, ends_s)
 
     def _settle(self, verdict: ClockVerdict, look: Callable[[str], Sighting | None], ends_s: float) -> ClockVerdict:
-        """Return the verdict once nothing is missing for it, or at `ends_s`."""
+        """Return the verdict once nothing more is needed for it, or at `ends_s`."""
         while verdict.needs_proof and (left_s := ends_s - self._monotonic_s()) > 0.0:
             self._pause(min(max(self.block_time_s, _MIN_LOOK_PAUSE_S), left_s))
             for each in sorted(verdict.nodes):
@@ -231,7 +232,8 @@ class NetworkTime:
         return verdict
 
     def correct(self, hosts: Iterable[str], look: Callable[[str], Sighting | None], max_wait_s: float) -> None:
-        """Compare all nodes, as the newest block of one is far from the clock, and trust a time that they agree on.
+        """Compare all nodes, because one node's newest block is far from the clock, and trust a time on which they
+        agree.
 
         A failed comparison is not repeated for a minute. It takes up to `max_wait_s`, besides the requests.
         """

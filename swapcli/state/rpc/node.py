@@ -28,8 +28,8 @@ class BlockHeader(NamedTuple):
 
 
 BlockId = int | BlockHeader
-"""The block after which state is read: a number selects any block with it, a `BlockHeader` only that exact block, or
-the block that is being built on the same parent."""
+"""The block after which state is read: a number selects any block with that number, a `BlockHeader` only that exact
+block, or the pending block on the same parent."""
 
 
 def block_number(at: BlockId) -> int:
@@ -40,10 +40,9 @@ def block_number(at: BlockId) -> int:
 class ChainHead(NamedTuple):
     """A recent block, which the node calls `tag`, and the current gas price; or a past block without a tag.
 
-    `gas_price` is in wei, or the error of a node that does not serve it. `code` is that of the requested contract, None
-    if none was requested or the node did not return it.
-    `clock_offset_s` is what to add to this machine's clock to get the time that several nodes agree on; 0 while the
-    clock is right, or nothing proves that it is wrong.
+    `gas_price` is in wei, or the error of a node that does not serve it. `code` is the requested contract's, None if
+    none was requested or the node did not return it. `clock_offset_s` are the seconds to add to this machine's clock to
+    get the time on which several nodes agree; 0 while the clock is right, or nothing proves it wrong.
     """
 
     block: BlockHeader
@@ -63,7 +62,7 @@ class ChainHead(NamedTuple):
 class LogFilter(NamedTuple):
     """The events of these contracts with these first topics (all if empty), from block `first` to `last` inclusive.
 
-    With `ids` besides topics, only those whose second topic is one of them.
+    With `ids` as well, only those whose second topic is one of them.
     """
 
     addresses: tuple[str, ...]
@@ -82,10 +81,10 @@ class Node(Protocol):
 
     @property
     def limits(self) -> NodeLimits:
-        """What the node is known to accept."""
+        """The known limits of the node."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Return the block that the node calls `tag`, after checking the chain id, and the code of a contract then.
+        """Return the block that the node calls `tag`, after checking the chain id, and a contract's code at that block.
 
         Without a pending block, that is the latest one. Raises `UpstreamRejected` if the node does not know the tag."""
 
@@ -104,12 +103,13 @@ class Node(Protocol):
         """Switch to another node because of this error. Return whether there is one."""
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Return the single nodes that share large reads of this block's chain, in parallel; none if it works alone.
+        """Return the individual nodes that share large reads of this block's chain in parallel; empty if it works
+        alone.
 
         They are only valid until the next call of this or any other method."""
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Take note which of these helpers have failed."""
+        """Record which of these helpers have failed."""
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
@@ -120,31 +120,31 @@ class Node(Protocol):
     def read_logs(self, query: LogFilter) -> list[Log]:
         """Return events in the order of the chain.
 
-        Raises `UpstreamRejected` also if there are too many for the node, and `ChainReorganized` if the query ends at
-        the newest known block and the chain no longer has it."""
+        Raises `UpstreamRejected` also if there are too many events for the node, and `ChainReorganized` if the query
+        ends at the newest known block and the chain no longer has that block."""
 
 
 @runtime_checkable
 class HashPinnedNode(Node, Protocol):
-    """A node that reads state by the hash of a `BlockHeader`: what it returns is certainly of that block."""
+    """A node that reads state by the hash of a `BlockHeader`, so that the result certainly belongs to that block."""
 
     pins_by_hash: ClassVar[bool]
 
 
 @runtime_checkable
 class WitnessableNode(Node, Protocol):
-    """A node that can confirm the state of another one's block."""
+    """A node that can confirm the state of another node's block."""
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """Return the block of that number with the current gas price and the code of a contract, after checking the
-        chain id; None if the node does not have it."""
+        """Return the block with that number, the current gas price and a contract's code, after checking the chain id;
+        None if the node does not have the block."""
 
 
 class HistoryNode(Node, Protocol):
-    """A node that also finds blocks of any age. Whether it has their state is another question."""
+    """A node that also finds blocks of any age. It may not have their state."""
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Return a block by its number or hash, with the gas price of its time, after checking the chain id.
+        """Return a block by its number or hash, with its gas price at that time, after checking the chain id.
 
         Raises `InvalidInput` for a block that the chain does not have, and `UpstreamRejected` for one that the node no
         longer has."""
@@ -152,34 +152,34 @@ class HistoryNode(Node, Protocol):
 
 @runtime_checkable
 class RememberingNode(Node, Protocol):
-    """A node that may remember what calls return on the state after a block, where that can never change."""
+    """A node that may remember the results of calls on the state after a block, if those can never change."""
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """Return the data of the calls that it remembers, by their position."""
+        """Return the remembered results of calls, by their position."""
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """Remember the data of calls, which are certain to be of the block."""
+        """Remember the results of calls, which are certain to belong to the block."""
 
 
 @runtime_checkable
 class BudgetedNode(Protocol):
-    """A node that takes a limited number of requests for each block."""
+    """A node that accepts a limited number of requests for each block."""
 
     @property
     def requests_left(self) -> int:
         """The requests that may still be sent for the current block."""
 
     def allow_requests(self, max_requests: int) -> None:
-        """Allow so many requests from now on, as a command that reads many blocks needs them."""
+        """Allow this many requests from now on, for commands that read many blocks."""
 
 
 @runtime_checkable
 class KnowsTime(Protocol):
-    """A node, or an object that speaks for one, that compares this machine's clock with other nodes."""
+    """A node, or an object that represents one, that compares this machine's clock with other nodes."""
 
     @property
     def clock_offset_s(self) -> float:
-        """As `ChainHead.clock_offset_s`, currently."""
+        """The current value, as `ChainHead.clock_offset_s`."""
 
 
 class Account(NamedTuple):
@@ -191,7 +191,7 @@ class Account(NamedTuple):
 
 class StateOverride(NamedTuple):
     """A hypothetical state of an account. None keeps the real value; `slots` are pairs of a storage slot and its word,
-    other slots keep theirs."""
+    and other slots keep theirs."""
 
     address: str
     balance_wei: int | None = None
@@ -203,7 +203,7 @@ class HypotheticalCall(NamedTuple):
     """A call by `sender` on the state with `overrides`.
 
     With a `gas_price_wei`, contracts see the gas price and the base fee of a transaction. The sender must then be able
-    to pay for `gas`, and a node that rejects the call is the same as a call that reverts.
+    to pay for `gas`, and a rejection by the node counts as a revert.
     """
 
     sender: str
@@ -226,7 +226,7 @@ class AheadCalls(NamedTuple):
 
 
 class AheadResults(NamedTuple):
-    """The return data of `AheadCalls`, in order; None for what the node did not run, or what reverted."""
+    """The return data of `AheadCalls`, in order; None for calls that the node did not run or that reverted."""
 
     calls: Sequence[ReturnData]
     trials: Sequence[ReturnData] = ()
@@ -241,7 +241,7 @@ class AheadNode(Node, Protocol):
     ) -> tuple[ChainHead, AheadResults | None]:
         """Return the newest block as `read_head`, and the results of the calls; None if they were not sent.
 
-        Nothing proves which block the results are of: the caller checks that."""
+        Nothing proves which block the results belong to: the caller checks that."""
 
 
 class SimulatedTransaction(NamedTuple):
@@ -255,11 +255,10 @@ class SimulatedTransaction(NamedTuple):
 
 
 class SimulatedBlock(NamedTuple):
-    """Transactions of one block, each on the state after the one before it; the first on the state with `overrides`.
+    """Transactions of one block, each on the state after the previous one, and the first on the state with `overrides`.
 
-    All of them pay `gas_price_wei`. Zeros of `fee_recipient`, `randomness` and `gas_limit` keep the node's own values.
-    If `is_validated`, the node checks nonces, balances and fees as of signed transactions, and rejects senders with
-    code.
+    All of them pay `gas_price_wei`. Zero in `fee_recipient`, `randomness` or `gas_limit` keeps the node's own value. If
+    `is_validated`, the node checks nonces, balances and fees as for signed transactions, and rejects senders with code.
     """
 
     transactions: tuple[SimulatedTransaction, ...]
@@ -274,7 +273,7 @@ class SimulatedBlock(NamedTuple):
 
 
 class NativeTransfer(NamedTuple):
-    """A transfer of native currency by a transaction, without its gas."""
+    """A transfer of native currency by a transaction, not counting its gas."""
 
     sender: str
     receiver: str
@@ -282,7 +281,7 @@ class NativeTransfer(NamedTuple):
 
 
 class TransactionOutcome(NamedTuple):
-    """The result of a simulated transaction, with its return data or the data with which it reverted."""
+    """The result of a simulated transaction: its return data, or the data with which it reverted."""
 
     succeeded: bool
     data: bytes
@@ -302,7 +301,7 @@ class StateOverrideNode(Node, Protocol):
         """Return an account after a block. Raises `ChainReorganized` as `call`."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Return the data of calls on overridden state, each call on its own.
+        """Return the results of calls on overridden state, each call separately.
 
         Raises `ChainReorganized` as `call`, and `UpstreamRejected` if the node does not support overrides; some nodes
         ignore them instead."""
@@ -310,11 +309,12 @@ class StateOverrideNode(Node, Protocol):
 
 @runtime_checkable
 class BlockSimulatingNode(StateOverrideNode, Protocol):
-    """A node that may also simulate transactions as parts of a block."""
+    """A node that may also simulate transactions as part of a block."""
 
     def simulate_blocks(
         self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
     ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-        """Return the outcomes of blocks, each directly after the same block, and the data of calls as in `simulate`.
+        """Return the outcomes of blocks, each placed directly after the same block, and the results of calls as in
+        `simulate`.
 
         Raises as `simulate`."""

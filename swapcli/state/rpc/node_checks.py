@@ -1,4 +1,4 @@
-"""Check what a quote and a sync need of one node, with one request or a few for each of these things."""
+"""Check that one node has the features that quotes and syncs need, with one or a few requests for each."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from swapcli.state.rpc.network_time import max_block_age_s
 from swapcli.state.rpc.node import BlockHeader, HypotheticalCall, LogFilter, Node, StateOverride, StateOverrideNode
 
 _MIN_MAX_AGE_S: Final = 60.0
-"""Networks with blocks of seconds may pause for a few of them."""
+"""Networks with block times of seconds may pause for a few of them."""
 _CHAIN: Final = "chain"
 _CALLS: Final = "calls"
 _BATCH: Final = 20  # calls of the trial batch
 _TOKENS: Final = 20
-_LOG_BLOCKS: Final = 1_000  # of the trial query for events
+_LOG_BLOCKS: Final = 1_000  # blocks of the trial query for events
 _MIN_LOG_BLOCKS: Final = 10
-"""A sync of a day with fewer blocks in a request takes thousands of requests."""
+"""With fewer blocks per request, syncing a day takes thousands of requests."""
 _PROBE: Final = "0x" + "5afe" * 10
-"""An address without a contract, whose code is overridden."""
+"""An address without a contract; its code is overridden."""
 _RETURN_ONE: Final = bytes.fromhex("600160005260206000f3")
 """EVM code that returns 1: PUSH 1, MSTORE at 0, RETURN 32 bytes."""
 
 
 class NodeCheck(NamedTuple):
-    """Something that quotes or syncs need: its name, and why the node does not serve it (empty if it does)."""
+    """A feature that quotes or syncs need: its name, and why the node lacks it (empty if it has it)."""
 
     name: str
     problem: str = ""
@@ -44,8 +44,8 @@ class NodeCheck(NamedTuple):
 class NodeReport(NamedTuple):
     """The features of a node. Unknown values are None; `latency_s` is the time of one request.
 
-    `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served here, so both are bounded
-    by what the checks request.
+    `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served in these checks, which
+    bound both.
     """
 
     node: str
@@ -58,7 +58,7 @@ class NodeReport(NamedTuple):
 
     @property
     def can_quote(self) -> bool:
-        """Whether the node can serve quotes, even if it cannot simulate them or sync."""
+        """Whether the node can serve quotes, even if it cannot simulate swaps or serve a sync."""
         return not any(check.name in (_CHAIN, _CALLS) for check in self.missing)
 
     @property
@@ -68,15 +68,15 @@ class NodeReport(NamedTuple):
 
 
 def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.time) -> NodeReport:
-    """Check the chain id and the age of the newest block, then everything else at that block.
+    """Check the chain id and the age of the newest block, and then everything else at that block.
 
-    Raises no `UpstreamError`: what the node rejects is part of the report.
+    Raises no `UpstreamError`: rejections are part of the report.
     """
     return _CHECKS[network.kind](node, network, now_s).run()
 
 
 class _NodeChecks:
-    """The checks of a node that speaks Ethereum's JSON-RPC."""
+    """The checks of an EVM node."""
 
     def __init__(self, node: Node, network: Network, now_s: Callable[[], float]) -> None:
         self._node, self._network, self._now_s = node, network, now_s
@@ -120,28 +120,28 @@ class _NodeChecks:
         self._checks.append(NodeCheck("block", problem))
 
     def _check_state(self, block: BlockHeader) -> None:
-        """Check that the node has other states than that of its newest block."""
+        """Check that the node has state other than that of its newest block."""
         with self._checking("earlier block"):
             self._read_earlier_block(block)
         with self._checking("overrides"):
             self._read_override(block)
 
     def _cheap_calls(self) -> list[ContractCall]:
-        """Return calls that read next to nothing: of addresses without a contract."""
+        """Return calls that read almost nothing, to addresses without a contract."""
         return [ContractCall(f"0x{number:040x}", b"") for number in range(1 << 32, (1 << 32) + _BATCH)]
 
     def _silent_contract(self) -> str:
-        """Return an address that has no events, so that only the range of a query counts."""
+        """Return an address that has no events, so that only the range of a query matters."""
         return self._network.multicall or _PROBE
 
     def _read_batch(self, block: BlockHeader) -> int:
-        """Return how many requests fit a batch, up to those sent here."""
+        """Return how many requests fit into a batch, up to those sent here."""
         calls = self._cheap_calls()
         self._node.call_many(calls, block)
         return min(self._node.limits.batch_requests.size, len(calls))
 
     def _read_calls(self, block: BlockHeader) -> None:
-        """Read tokens at the block as quotes do: packed by Multicall3 where the network has one."""
+        """Read tokens at the block as quotes do: packed by Multicall3 if the network has it."""
         tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
         reader = MulticallReader(self._node, block, self._network.multicall)
         answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
@@ -174,7 +174,7 @@ class _NodeChecks:
 
 
 class _StarknetChecks(_NodeChecks):
-    """The checks of a Starknet node. It has no Multicall3, and executes nothing that was never sent."""
+    """The checks of a Starknet node. It has no Multicall3, and does not simulate unsent transactions."""
 
     def _check_state(self, block: BlockHeader) -> None:
         del block

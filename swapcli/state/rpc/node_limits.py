@@ -1,7 +1,7 @@
 """The limits of a node, learned from its rejections.
 
 Nodes limit requests per second, requests in a batch, blocks in a query for events, and the gas of a call; few document
-it. Each limit is found by bisection, so that a node that is read for long hardly ever has to reject a request.
+it. Each limit is found by bisection, so a node that is read for a long time hardly ever has to reject a request.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from swapcli.core.model.network import PublicNode
 
 FIRST_LOG_BLOCKS: Final = 4_096  # tried first; a rejection halves it
 MAX_LOG_BLOCKS: Final = 1 << 17
-"""Blocks of one query for events."""
+"""Blocks in one query for events."""
 MAX_BATCH_REQUESTS: Final = 200
 MAX_AGGREGATE_CALLS: Final = 400
 MIN_AGGREGATE_CALLS: Final = 12
-"""Calls in one aggregate of Multicall3: 400 usual ones need some 10 million gas, and nodes allow 50 million or more."""
+"""Calls in one Multicall3 aggregate: 400 usual ones need about 10 million gas, and nodes allow 50 million or more."""
 
 _MIN_REQUESTS_PER_S: Final = 1.0
 _MAX_REQUESTS_PER_S: Final = 1_000.0
 """A single connection hardly sends more, so a node that accepts this many is not limited."""
-_RATE_WINDOW_S: Final = 1.0  # in which requests are counted
+_RATE_WINDOW_S: Final = 1.0  # window in which requests are counted
 _MIN_REJECTED_RATE: Final = 8.0
-"""Requests of a second: if fewer are too many, the node is likelier to be busy, unless its rate is known already."""
+"""Requests per second: if fewer are rejected, the node is more likely to be busy, unless its rate is already known."""
 _SATURATION: Final = 0.7
-"""Share of a rate that must be in use before a success says anything about it."""
+"""Share of a rate that must be used before a success says anything about it."""
 _STOP_SHARE: Final = 1 / 8
 """Bisection ends when the limit is this close to the smallest rejected size."""
 _RELAX_S: Final = 3_600.0
-"""Time after which the smallest rejected size doubles: operators change limits rarely."""
+"""Time after which the smallest rejected size doubles: operators rarely change limits."""
 _CONTRADICTED_SHARE: Final = 0.97
 
 
@@ -42,9 +42,9 @@ class LearnedLimit:
     """The largest size that a node is known to accept.
 
     A rejected size halves the limit, or reduces it to the largest accepted size. After `grow_after` more accepted
-    requests of full size it grows with each of them: it doubles, or grows half way to the smallest rejected size, which
-    itself doubles once an hour. If a limit also depends on something else than the size (`is_constant` is false), a
-    rejected size counts as such only if nothing as large was ever accepted.
+    requests of full size, it grows with each of them: it doubles, or grows halfway to the smallest rejected size, which
+    itself doubles every hour. If a limit depends on more than the size (`is_constant` is false), a rejected size counts
+    only if nothing as large was ever accepted.
 
     >>> limit = LearnedLimit(4096, 1, 131072, grow_after=8)
     >>> limit.reject(4096, now_s=0.0)
@@ -73,7 +73,7 @@ class LearnedLimit:
         return self.rejected_at_s is not None
 
     def accept(self, size: float, *, now_s: float, may_grow: bool = True) -> None:
-        """Take note that the node accepted this size. The limit stays unless it `may_grow`."""
+        """Record that the node accepted this size. The limit stays unless it `may_grow`."""
         self._largest_accepted = max(self._largest_accepted, size)
         if size < int(self.value) or self.value >= self._maximum:
             return
@@ -86,26 +86,26 @@ class LearnedLimit:
             self.value = min(2 * self.value, half_way, self._maximum)
 
     def reject(self, size: float, *, now_s: float) -> None:
-        """Take note that the node rejected this size."""
+        """Record that the node rejected this size."""
         reduced = min(self.value, size) / 2
         if size > self._largest_accepted:
             self.rejected = min(size, self.rejected or inf)
             reduced = max(reduced, self._largest_accepted)
         elif self._is_constant:
             self.rejected, self._largest_accepted = min(size, self.rejected or inf), reduced
-        else:  # as events of few blocks may be too many; repeated, it means that the limit has changed
+        else:  # a few blocks may have too many events; if it recurs, the limit has changed
             self._largest_accepted *= _CONTRADICTED_SHARE
         self.value = max(reduced, self._minimum)
         self.rejected_at_s, self._rest = now_s, self._grow_after
 
     def assume(self, value: float, *, may_grow: bool = False) -> None:
-        """Start from a documented limit, unless a lower one was learned; it is exceeded only if it `may_grow`."""
+        """Start from a documented limit, unless a lower one was learned; it may only be exceeded if it `may_grow`."""
         self.value = value if not self.is_learned else min(self.value, value)
         if not may_grow:
             self._maximum = value
 
     def document(self) -> list[float | None]:
-        """Return what to remember, for `restore`."""
+        """Return the data to remember, for `restore`."""
         return [self.value, self.rejected, self.rejected_at_s]
 
     def restore(self, document: object) -> None:
@@ -132,10 +132,10 @@ class LearnedLimit:
 
 
 class NodeLimits:
-    """What one node accepts. `now_s` returns Unix time. Not thread-safe.
+    """The limits of one node. `now_s` returns Unix time. Not thread-safe.
 
-    The first `burst` requests are sent without regard to the rate: limits of a second or a minute are learned under
-    load, and a single quote need not wait for them.
+    The first `burst` requests are sent regardless of the rate: limits per second or minute are learned under load, and
+    a single quote need not wait for them.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.time, *, burst: int = 0) -> None:
@@ -157,7 +157,7 @@ class NodeLimits:
 
     @property
     def max_requests(self) -> int:
-        """Requests in one exchange: as many as the node takes in a batch, and in a second."""
+        """Requests in one exchange: as many as the node accepts in a batch and per second."""
         return min(self.batch_requests.size, self._burst or self.requests_per_s.size)
 
     def pause_before(self, count: int, pause: Callable[[float], object], max_pause_s: float) -> None:
@@ -179,7 +179,7 @@ class NodeLimits:
         pause(seconds)
 
     def accept_rate(self) -> None:
-        """Take note that the node has answered the last requests."""
+        """Record that the node has responded to the last requests."""
         per_s = self.requests_per_s.value
         if per_s != inf and self._current_rate() >= per_s * _SATURATION:
             self.requests_per_s.accept(per_s, now_s=self.now_s)
@@ -187,7 +187,7 @@ class NodeLimits:
                 self.requests_per_s.value = inf
 
     def reject_rate(self) -> bool:
-        """Take note that the last requests were too many. Return whether they were enough to conclude anything."""
+        """Record that the last requests were too many. Return whether they were enough to conclude anything."""
         rate, self._burst = self._current_rate(), 0
         if rate < (2.0 * _MIN_REQUESTS_PER_S if self.requests_per_s.is_learned else _MIN_REJECTED_RATE):
             return False
@@ -207,7 +207,7 @@ class NodeLimits:
             self.log_blocks.assume(documented.log_blocks, may_grow=True)
 
     def document(self) -> dict[str, list[float | None]]:
-        """Return what was learned, ready for JSON: empty if nothing was."""
+        """Return the learned limits, ready for JSON; empty if none were learned."""
         limits = self._limits().items()
         return {name: limit.document() for name, limit in limits if limit.is_learned and limit.value != inf}
 

@@ -19,11 +19,11 @@ _NODES: Final = "nodes"
 _SAVED_AT: Final = "saved_at_s"
 _HASH_CHARACTERS: Final = 32  # of the hash of a URL, which may contain a key
 _MAX_NODES: Final = 100
-"""More nodes than anyone uses; beyond it the ones that were saved longest ago are forgotten."""
+"""More nodes than anyone uses; beyond this, those saved longest ago are forgotten."""
 
 
 class NodeLimitsFile:
-    """The file of limits at `path`. `now_s` returns Unix time.
+    """The file of node limits at `path`. `now_s` returns Unix time.
 
     >>> limits = NodeLimitsFile(folder / "node-limits.json").load("https://node.example/key")
     """
@@ -32,13 +32,13 @@ class NodeLimitsFile:
         self._path, self._now_s = path, now_s
 
     def load(self, url: str, *, burst: int = 0) -> NodeLimits:
-        """Return the limits of the node at `url`, the defaults if it is not in the file; `burst` as in `NodeLimits`."""
+        """Return the limits of the node at `url`, by default those of unknown nodes; `burst` as in `NodeLimits`."""
         limits = NodeLimits(self._now_s, burst=burst)
         limits.restore(read_node_entries(self._path).get(node_key(url)))
         return limits
 
     def save(self, limits_by_url: Mapping[str, NodeLimits]) -> None:
-        """Write what was learned about these nodes; other nodes stay as they are in the file."""
+        """Write the learned limits of these nodes; other nodes in the file stay as they are."""
         learned = {node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
         saved = read_node_entries(self._path)
         if any(_without_time(saved.get(key)) != document for key, document in learned.items()):
@@ -46,12 +46,12 @@ class NodeLimitsFile:
 
 
 def read_node_entries(path: Path) -> dict[str, object]:
-    """Return what the file remembers, by `node_key`; nothing if it is missing or damaged."""
+    """Return the entries in the file, by `node_key`; empty if it is missing or damaged."""
     return read_json_file(path, _NODES)
 
 
 def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] | None], now_s: float) -> None:
-    """Replace some entries of the file, or remove them where they are None; others stay. `now_s` is Unix time."""
+    """Replace entries of the file, or remove those that are None; others stay. `now_s` is Unix time."""
     new = {key: {**entry, _SAVED_AT: int(now_s)} for key, entry in entries.items() if entry is not None}
     removed = entries.keys() - new.keys()
     nodes = {key: entry for key, entry in (read_node_entries(path) | new).items() if key not in removed}
@@ -60,7 +60,7 @@ def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] |
 
 
 def node_key(url: str) -> str:
-    """Return the key of a node, or of a host, in the file: a hash, since a URL may hold a key."""
+    """Return the key of a node, or of a host, in the file: a hash, because a URL may contain a key."""
     return sha256(url.encode()).hexdigest()[:_HASH_CHARACTERS]
 
 

@@ -1,4 +1,4 @@
-"""A race of nodes for the newest block: the best ones start, others follow, and the first proven block wins."""
+"""Race nodes for the newest block: the best ones start, others follow, and the first proven block wins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND
 class BlockProof(Protocol):
     """A block that a node has proven to be its newest.
 
-    `is_recent` shows whether the clock makes it likely that no other node has a newer one.
+    `is_recent` is true if, by the clock, it is likely that no other node has a newer one.
     """
 
     @property
@@ -26,11 +26,11 @@ class BlockProof(Protocol):
 
     @property
     def is_recent(self) -> bool:
-        """Whether the block is so young that no node can be far ahead."""
+        """Whether the block is so recent that no node can be far ahead."""
 
     @property
     def is_by_clock(self) -> bool:
-        """Whether its time fits this machine's clock, rather than that of other nodes alone."""
+        """Whether its time agrees with this machine's clock, rather than only with other nodes' time."""
 
 
 P = TypeVar("P", bound=BlockProof)
@@ -39,8 +39,8 @@ P = TypeVar("P", bound=BlockProof)
 class RaceResult(NamedTuple, Generic[P]):
     """The winner's proof with its index and its time in seconds; None if there is no winner.
 
-    `failures` are the errors of nodes that failed, by index; `elapsed_s` are the times of the nodes that had not ended
-    when the race was over. `network_problem` gives the reason why no node can be reached, None if one may be.
+    `failures` are the errors of nodes that failed, by index; `elapsed_s` are the times of nodes still running when the
+    race ended. `network_problem` says why no node can be reached; it is None if one may be reachable.
     """
 
     winner: int | None
@@ -55,9 +55,9 @@ class NodeRace(Generic[P]):
     """Runs `prove(index)` for nodes in `order`, each in a thread, until one proves its block.
 
     `starters` of them start at once; the next one starts `hedge_delay_s` after the last start, or as soon as one fails.
-    A block that is not recent wins only if no other node answers within a further `hedge_delay_s`, or none that is
-    ahead of it by more than `MAX_BLOCKS_BEHIND` blocks, or fits the clock while it does not. The race ends after
-    `timeout_s`, and without a network as soon as `network_reachability` knows, or after `resolution_s`.
+    A block that is not recent wins only if, within a further `hedge_delay_s`, no other node returns a block that is
+    more than `MAX_BLOCKS_BEHIND` ahead of it, or that agrees with the clock while it does not. The race ends after
+    `timeout_s`; without a network, it ends as soon as `network_reachability` detects that, or after `resolution_s`.
     """
 
     def __init__(
@@ -135,12 +135,12 @@ class NodeRace(Generic[P]):
             outcome: P | UpstreamError = self._prove(index)
         except UpstreamError as error:
             outcome = error
-        except Exception as error:  # anything else would leave the race waiting for this node
+        except Exception as error:  # otherwise the race would wait for this node forever
             outcome = UpstreamError(f"no newest block: {type(error).__name__}")
         self._events.put((index, outcome))
 
     def _is_decided(self, index: int, proof: P) -> bool:
-        """Take a proven block; return whether the race is over."""
+        """Record a proven block; return whether the race is over."""
         latency_s = time.monotonic() - self._started_s[index]
         if self._candidate is None:
             self._candidate = (index, proof, latency_s)
@@ -161,7 +161,8 @@ class NodeRace(Generic[P]):
         return True
 
     def _late_problem(self, resolution_ends_s: float) -> str | None:
-        """Return why no node can be reached, after all of them have failed: their names are still being resolved."""
+        """Return why no node can be reached after all of them have failed while their names are still being
+        resolved."""
         while not self._reachability.is_known and (left_s := resolution_ends_s - time.monotonic()) > 0.0:
             try:
                 self._events.get(timeout=left_s)

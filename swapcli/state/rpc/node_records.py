@@ -1,7 +1,7 @@
-"""Remember how public nodes have responded between runs, in the file of node limits.
+"""Remember between runs how public nodes have responded, in the file of node limits.
 
-Hosts are identified by a hash, as nodes are there. The records only save time: without them every node is taken to be
-as good as the others, in the order of the list.
+Hosts are identified by a hash, like the nodes in that file. The records only save time: without them, all nodes count
+as equally good, in list order.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ UNREACHABLE_S: Final = 60.0
 """How long an unreachable network is remembered."""
 
 _RECORD_AGE_S: Final = 86_400.0
-"""A node that answered badly yesterday may be a good one today."""
+"""Maximum age of a record: a node that responded badly yesterday may be good today."""
 _PROOF_AGE_S: Final = 3_600.0
-"""How long a node that has served the state of its own block is trusted to do so again."""
-_FIRST_REST_S: Final = 30.0  # of a node after a failure; each further one doubles it
+"""How long a node that has served its block's state is trusted to do so again."""
+_FIRST_REST_S: Final = 30.0  # rest of a node after a failure; each further one doubles it
 _MAX_REST_S: Final = 3_600.0
 _USUAL_LATENCY_S: Final = 0.3
-"""Assumed of a node without a record: a handshake of TLS and one exchange with a server on the same continent."""
+"""Assumed for a node without a record: a TLS handshake and one exchange with a server on the same continent."""
 _OLD_WEIGHT: Final = 0.7
-"""Weight of the latency so far, so that one slow answer does not decide."""
+"""Weight of the previous latency, so that one slow response does not decide."""
 _NETWORK: Final = "the network"
 _MAX_HOST: Final = 255  # characters of a name in DNS
 
@@ -36,8 +36,8 @@ _MAX_HOST: Final = 255  # characters of a name in DNS
 class NodeRecord(NamedTuple):
     """How one public node has responded.
 
-    `latency_s` is the usual time until its block was proven, None if unknown; `failures` counts failures in a row, the
-    last at `failed_at_s` in Unix time; it last proved a block at `proven_at_s`.
+    `latency_s` is the usual time until its block was proven, None if unknown; `failures` counts consecutive failures,
+    the last one at `failed_at_s` in Unix time; the node last proved a block at `proven_at_s`.
     """
 
     latency_s: float | None = None
@@ -59,19 +59,19 @@ class NodeRecord(NamedTuple):
         return self._replace(latency_s=max(self.latency_s or 0.0, elapsed_s))
 
     def is_proven(self, now_s: float) -> bool:
-        """Return whether it has proven a block lately, and nothing has failed since."""
+        """Return whether it has recently proven a block, with no failure since."""
         return 0.0 <= now_s - self.proven_at_s < _PROOF_AGE_S and not self.failures
 
     def rank(self, now_s: float) -> tuple[bool, float]:
-        """Return a key by which the best record comes first: nodes that rest after failures are last."""
+        """Return a sort key that puts the best record first, and nodes that rest after failures last."""
         rest_s = backoff_s(max(self.failures, 1), _FIRST_REST_S, _MAX_REST_S)
         rests = self.failures > 0 and 0.0 <= now_s - self.failed_at_s < rest_s
         return rests, _USUAL_LATENCY_S if self.latency_s is None else self.latency_s
 
 
 class UnreachableNetwork(NamedTuple):
-    """No public node could be reached at `seen_at_s`, in Unix time, and why; `route` names the route of this machine
-    then."""
+    """The fact that no public node could be reached at `seen_at_s` (Unix time), and why; `route` identifies this
+    machine's route at that time."""
 
     seen_at_s: float
     reason: str
@@ -79,7 +79,7 @@ class UnreachableNetwork(NamedTuple):
 
 
 class NodeRecords:
-    """The records of the public nodes by host, kept in the file at `path`; None keeps them in memory.
+    """The records of public nodes by host, kept in the file at `path`; None keeps them in memory.
 
     `now_s` returns Unix time.
     """
@@ -103,12 +103,12 @@ class NodeRecords:
         return self._records.get(host, NodeRecord())
 
     def in_order(self, hosts: Sequence[str]) -> list[int]:
-        """Return the indices of hosts, those with the best record first."""
+        """Return the indices of hosts, best record first."""
         now_s = self.now_s()
         return sorted(range(len(hosts)), key=lambda index: self.record_of(hosts[index]).rank(now_s))
 
     def save(self, records: Mapping[str, NodeRecord], unreachable: UnreachableNetwork | None = None) -> None:
-        """Keep the records of some hosts, and whether the network is unreachable."""
+        """Save the records of some hosts, and whether the network is unreachable."""
         is_same = self._network == unreachable and all(_is_alike(self.record_of(h), r) for h, r in records.items())
         self._records |= records
         had_network, self._network = self._network is not None, unreachable
@@ -122,7 +122,7 @@ class NodeRecords:
         update_node_entries(self._path, entries, self.now_s())
 
     def unreachable(self, route: str) -> UnreachableNetwork | None:
-        """Return the memory of an unreachable network, if it is young and this machine still has the same route."""
+        """Return the record of an unreachable network, if it is recent and this machine still has the same route."""
         network = self._network
         if network is None or network.route != route or not 0.0 <= self.now_s() - network.seen_at_s < UNREACHABLE_S:
             return None
@@ -130,13 +130,13 @@ class NodeRecords:
 
     @property
     def usual_latency_s(self) -> float | None:
-        """The least usual latency of the loaded nodes that have responded lately; None without any."""
+        """The lowest usual latency of the loaded nodes that have responded recently; None if there are none."""
         known = [each.latency_s for each in self._records.values() if each.latency_s and each.proven_at_s]
         return min(known, default=None)
 
 
 def _is_alike(before: NodeRecord, after: NodeRecord) -> bool:
-    """Return whether writing the new record is not worth it: the same nodes would start, for some minutes at least."""
+    """Return whether the new record is not worth writing: the same nodes would start, for at least some minutes."""
     if before.failures or after.failures or before.latency_s is None or after.latency_s is None:
         return before == after
     is_young = after.proven_at_s - before.proven_at_s < _PROOF_AGE_S / 4
@@ -144,7 +144,7 @@ def _is_alike(before: NodeRecord, after: NodeRecord) -> bool:
 
 
 def _parse_record(entry: object, now_s: float) -> NodeRecord:
-    """Return the record in an entry of the file; an empty one for anything else, or if it is old."""
+    """Return the record in an entry of the file; an empty record if the entry is old or invalid."""
     values = entry if isinstance(entry, dict) else {}
     latency_s = _number(values.get("latency_s"))
     failures = values.get("failures")

@@ -1,4 +1,4 @@
-"""The nodes of each kind of network: which class reads them, and what they can do. Each class is loaded on demand."""
+"""The nodes of each kind of network: the class that reads them, and their features. Each class is loaded on demand."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class NodesOfKind(NamedTuple):
     """The nodes of a kind of network.
 
-    `client` is a class of this package, as module and name; `public_nodes` has those of public nodes. Nodes that
-    announce blocks have WebSockets or IPC. Some return all events of a contract, others only those that a query names.
+    `client` is a class of this package, as module and name; `public_nodes` is the same for public nodes. Nodes that
+    announce blocks have WebSocket or IPC. Some return all events of a contract, others only those that a query names.
     """
 
     client: str
@@ -43,7 +43,7 @@ _NODES: Final = {
 
 
 def nodes_of_kind(kind: Kind) -> NodesOfKind:
-    """Return what is known of the nodes of a kind of network."""
+    """Return the known facts about the nodes of a kind of network."""
     return _NODES[kind]
 
 

@@ -1,11 +1,11 @@
 """Public nodes of one network behind the interface of a single node: hedged, proven, and within a budget of requests.
 
-`open_public_node` returns it. `read_head` is a race (`node_race`): the two nodes with the best record (`node_records`)
-start, the others follow, and the first that proves its block is read from then on. A block is proven if the node is of
-the right chain, returns the block's header, serves state at that block, is not behind another node, and is new by the
-clock: this machine's, or that of nodes that agree that it is wrong (`network_time`). `failover` asks the next node what
-the winner then rejects, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start
-again.
+`open_public_node` opens it. `read_head` is a race (`node_race`): the two nodes with the best record (`node_records`)
+start, the others follow, and the first to prove its block is read from then on. A block is proven if the node is on the
+right chain, returns the block's header, serves state at that block, is not behind another node, and the block is new by
+the clock: this machine's, or that of nodes that agree that this machine's is wrong (`network_time`). If the winner then
+rejects a request, `failover` sends it to the next node, at the same block: its hash must agree, otherwise
+`ChainReorganized` makes the caller start again.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.witness_node import WitnessNode
 
 _MAX_HEDGE_DELAY_S: Final = 0.5  # before another node is queried as well
-_STARTERS: Final = 2  # nodes asked at once in the first round
+_STARTERS: Final = 2  # nodes queried at once in the first round
 _RESOLUTION_S: Final = 0.2
-"""A name server near this machine answers in a few tens of milliseconds. All names are looked up at once, and one of
-them is enough."""
+"""A nearby name server responds within a few tens of milliseconds. All names are looked up at once, and one of them is
+enough."""
 _BUDGET_WINDOW_S: Final = 3.0
-"""Five requests in three seconds are the 100 requests per minute that HyperEVM's node is reported to take."""
-_REASON_CHARACTERS: Final = 200  # of an error in a node's record
+"""Five requests in three seconds are the 100 requests per minute that HyperEVM's node reportedly accepts."""
+_REASON_CHARACTERS: Final = 200  # characters of an error in a node's record
 _WITNESS_ATTEMPTS: Final = 2
-"""Another node may take the place of a witness that fails, so that more attempts would only cost time."""
+"""Another node can replace a failing witness, so more attempts would only cost time."""
 _IDENTITY: Final = f"0x{4:040x}"
-"""The contract at address 4, on EVM chains the precompile that returns its input: the cheapest call there is."""
+"""The contract at address 4, on EVM chains the precompile that returns its input: the cheapest possible call."""
 
 
 class PublicEndpoint(NamedTuple):
-    """A public node with the limits that are documented. `redacted_url` is its URL without secrets, for messages;
-    `proxy` is the URL of an HTTP proxy, None without one. Exchanges also count in the `run_budget`, if there is one."""
+    """A public node with its documented limits. `redacted_url` is its URL without secrets, for messages; `proxy` is the
+    URL of an HTTP proxy, None without one. Exchanges also count towards the `run_budget`, if there is one."""
 
     node: PublicNode
     redacted_url: str
@@ -62,12 +62,12 @@ class PublicEndpoint(NamedTuple):
     run_budget: RunBudget | None = None
 
     def connect(self) -> HttpConnection:
-        """Return a connection, which is not open yet."""
+        """Return a connection, which is not yet open."""
         return HttpConnection(self.node.url, self.redacted_url, proxy=self.proxy, run_budget=self.run_budget)
 
     @property
     def host(self) -> str:
-        """The name of its host, with the port if that is unusual."""
+        """The host name, with the port unless that is the default."""
         return urlsplit(self.redacted_url).netloc or self.redacted_url
 
     @property
@@ -79,7 +79,7 @@ class PublicEndpoint(NamedTuple):
 
 
 class _Contestant(SingleRpcNode):
-    """A node of an EVM network in a race. It gives up after its first failure while there are others."""
+    """A node of an EVM network in a race. It gives up after its first failure if there are other nodes."""
 
     def __init__(self, rpc: JsonRpcClient, chain_id: int, *, has_next: bool) -> None:
         super().__init__(rpc, chain_id)
@@ -94,7 +94,7 @@ class _Contestant(SingleRpcNode):
 
 
 class _StarknetContestant(SingleStarknetNode):
-    """As `_Contestant`, of Starknet."""
+    """The same as `_Contestant`, for Starknet."""
 
     def __init__(self, rpc: JsonRpcClient, chain_id: int, *, has_next: bool) -> None:
         super().__init__(rpc, chain_id)
@@ -104,7 +104,7 @@ class _StarknetContestant(SingleStarknetNode):
         return self._client.send(requests, check, max_timeouts=1, has_next=self._has_next)
 
     def prove_state(self, block: BlockHeader) -> None:
-        """As `_Contestant.prove_state`. A contract that does not exist proves it too: the node has looked for it."""
+        """As `_Contestant.prove_state`. A missing contract proves the state too: the node has looked for it."""
         self.call_many([ContractCall(_IDENTITY, b"", may_revert=True)], block)
 
 
@@ -112,10 +112,11 @@ AnyContestant = _Contestant | _StarknetContestant
 
 
 class _ProvenHead(NamedTuple):
-    """A node's proven block. `newest` is its newest block, which is that of `head` unless another one was requested.
+    """A node's proven block. `newest` is its newest block, which is the block of `head` unless another one was
+    requested.
 
-    `new_offset_s` is the offset of this machine's clock if the block is only new by a time that nodes agree on in this
-    race, else None.
+    `new_offset_s` is the offset of this machine's clock if the block is new only by a time on which nodes agree in this
+    race, otherwise None.
     """
 
     head: ChainHead
@@ -131,12 +132,12 @@ class _ProvenHead(NamedTuple):
 
     @property
     def is_by_clock(self) -> bool:
-        """Whether the block is new by the clock so far."""
+        """Whether the block is new by the clock known so far."""
         return self.new_offset_s is None
 
 
 class _PublicNode(FailoverNode):
-    """Several public nodes as one."""
+    """Several public nodes behaving as one."""
 
     _contestant_class: ClassVar[type[AnyContestant]]
 
@@ -178,7 +179,7 @@ class _PublicNode(FailoverNode):
 
     @property
     def host(self) -> str:
-        """The host that is read: the winner of the last race, or the one that has replaced it since."""
+        """The host that is read: the winner of the last race, or its replacement."""
         return self._endpoints[self._failover.current].host
 
     @property
@@ -192,15 +193,15 @@ class _PublicNode(FailoverNode):
 
     @property
     def sole_reader(self) -> str:
-        """The host of the node that alone has returned what was read since `read_head`; empty if several have."""
+        """The host of the only node that has returned data since `read_head`; empty if several have."""
         answered = self._failover.answered
         return self._endpoints[next(iter(answered))].host if len(answered) == 1 else ""
 
     def open_witnesses(self, multicall: str | None, *, includes_reader: bool = False) -> Iterator[WitnessNode]:
-        """Yield each node alone, those first that have not returned what was read since `read_head`.
+        """Yield each node separately, starting with those that have returned nothing since `read_head`.
 
-        A node that has read everything alone would confirm itself, so it is skipped unless `includes_reader`. Each has
-        its own connection and budget. The caller closes them.
+        A node that has returned all data would confirm itself, so it is skipped unless `includes_reader`. Each has its
+        own connection and budget. The caller closes them.
         """
         from swapcli.state.rpc.witness_node import WitnessNode
 
@@ -233,9 +234,9 @@ class _PublicNode(FailoverNode):
 
     @contextmanager
     def checking(self, max_requests: int) -> Iterator[None]:
-        """Use a different node than the one that was read, and allow so many requests, as long as the context lasts.
+        """Use a different node than the one that was read, and allow this many requests, while the context lasts.
 
-        If the others fail, the first one is used after all. If none was read, one is found first.
+        If the others fail, the first one is used. If none was read, one is found first.
         """
         if self._winner is None:
             self.read_head()
@@ -266,7 +267,7 @@ class _PublicNode(FailoverNode):
             if remembered:
                 raise self._unreachable(remembered.reason, self._records.now_s() - remembered.seen_at_s)
         order = self._records.in_order(hosts)
-        if self._winner is not None:  # it was good a moment ago, so that others start only if it is slow now
+        if self._winner is not None:  # it has just responded well, so others start only if it is slow now
             order = [self._failover.current, *(index for index in order if index != self._failover.current)]
         self._network_time.forget()
         self._race_ends_s = time.monotonic() + self._live_timeout_s
@@ -286,9 +287,9 @@ class _PublicNode(FailoverNode):
         return result.proof.head._replace(clock_offset_s=offset_s) if offset_s else result.proof.head
 
     def _with_time_checked(self, result: RaceResult[_ProvenHead]) -> RaceResult[_ProvenHead]:
-        """Return the result of a race whose winner is new by a different clock than this machine's.
+        """Return the result of a race whose winner is new by a clock other than this machine's.
 
-        The winner remains one only if all the nodes that have responded since still prove that time.
+        The winner counts only if all nodes that have responded since still prove that time.
         """
         assert result.winner is not None
         verdict = self._network_time.verdict()
@@ -317,7 +318,7 @@ class _PublicNode(FailoverNode):
         return race.run()
 
     def _prove(self, index: int, read: Callable[[AnyContestant], ChainHead]) -> _ProvenHead:
-        """Return the block that a node proves, in a separate thread. Raises `UpstreamError`."""
+        """Return the block that a node proves; runs in a separate thread. Raises `UpstreamError`."""
         endpoint, is_alone = self._endpoints[index], len(self._endpoints) == 1
         client = JsonRpcClient(
             self._connections[index].current,
@@ -345,7 +346,7 @@ class _PublicNode(FailoverNode):
         return _ProvenHead(head, newest, node, is_recent, offset_s)
 
     def _agreed_offset_s(self, endpoint: PublicEndpoint, sighting: Sighting) -> float:
-        """Return the offset of this machine's clock if nodes agree that it is wrong. Raises `StaleNode` otherwise."""
+        """Return the offset of this machine's clock if nodes agree that it is wrong. Otherwise raises `StaleNode`."""
         verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
         if verdict.offset_s is None or endpoint.host not in verdict.nodes:
             if self._network_time.is_current(sighting.block_s):
@@ -372,7 +373,7 @@ class _PublicNode(FailoverNode):
 
     @abstractmethod
     def _follow(self, proven: _ProvenHead) -> None:
-        """Take over what the winner knows of its newest block."""
+        """Adopt the winner's data about its newest block."""
 
     def _keep_records(self, result: RaceResult[_ProvenHead], route: str) -> None:
         now_s, records = self._records.now_s(), {}
@@ -421,20 +422,20 @@ class _PublicNode(FailoverNode):
         )
 
     def _note_failover(self) -> None:
-        """Record the failure of the last winner, if another node has replaced it."""
+        """Record the failure of the last winner if another node has replaced it."""
         if self._winner is not None and self._failover.current != self._winner:
             host = self._endpoints[self._winner].host
             self._records.save({host: self._records.record_of(host).with_failure(self._records.now_s())})
             self._winner = self._failover.current
 
     def close(self) -> None:
-        """Close the connections, and write what was learned about the nodes."""
+        """Close the connections, and save what was learned about the nodes."""
         self._note_failover()
         super().close()
 
 
 class PublicRpcNode(_PublicNode, RpcNode):
-    """Public nodes of an EVM network, as one `RpcNode`: see `open_public_node`."""
+    """Public nodes of an EVM network as a single `RpcNode`: see `open_public_node`."""
 
     _contestant_class = _Contestant
 
@@ -463,7 +464,7 @@ class PublicRpcNode(_PublicNode, RpcNode):
 
 
 class PublicStarknetNode(_PublicNode, StarknetNode):
-    """Public Starknet nodes, as one `StarknetNode`: see `open_public_node`."""
+    """Public Starknet nodes as a single `StarknetNode`: see `open_public_node`."""
 
     _contestant_class = _StarknetContestant
 
@@ -493,19 +494,19 @@ def open_public_node(
     resolve_name: Resolve = resolve,
     gas_price_wei: int | None = None,
 ) -> AnyPublicNode:
-    """Return the public nodes of one network as one node, which is a `RpcNode` or a `StarknetNode`.
+    """Open a network's public nodes as a single node, which is an `RpcNode` or a `StarknetNode`.
 
-    Nothing is sent before the first `read_head`, which answers within `live_timeout_s` or raises `LiveUnavailable` with
-    the host and the reason of each node; where this machine has no network, that takes 0.2 s, and nothing for a minute
-    after that. If a live price `is_required`, names are resolved for as long as `live_timeout_s`, and no memory of an
-    unreachable network is believed.
+    Nothing is sent before the first `read_head`, which returns within `live_timeout_s` or raises `LiveUnavailable` with
+    the host and the reason for each node. Without a network connection, that takes 0.2 s, and fails immediately for the
+    next minute. If a live price `is_required`, names are resolved for up to `live_timeout_s`, and a remembered
+    unreachable network is ignored.
 
-    All requests until the next `read_head` share one budget, the least of the nodes' `quote_requests`; past it, reads
-    raise `RequestBudgetSpent`. `requests_left` is what is left of it, `host` which node is read, and `report` takes a
-    sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown; `burst` is as
-    in `NodeLimits`. Blocks are compared with the clock of `records`, unless nodes agree that it is wrong: then
-    `clock_offset_s` of the head, and of the node, is what to add to it. `gas_price_wei` replaces the gas price of EVM
-    nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
+    All requests until the next `read_head` share one budget, the lowest of the nodes' `quote_requests`; beyond it,
+    reads raise `RequestBudgetSpent`. `requests_left` is the rest of it, `host` is the node that is read, and `report`
+    receives a sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown;
+    `burst` is as in `NodeLimits`. Blocks are compared with the clock of `records`. If nodes agree that it is wrong,
+    `clock_offset_s` of the head, and of the node, has the seconds to add to it. `gas_price_wei` replaces the gas price
+    of EVM nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
     """
     return _CLASSES[kind](
         endpoints,
@@ -520,7 +521,7 @@ def open_public_node(
 
 
 def _reason(message: str, endpoint: PublicEndpoint) -> str:
-    """Return an error's message without the address of the node, which is named beside it."""
+    """Return an error's message without the node's address, which is shown next to it."""
     for address in (endpoint.redacted_url, endpoint.host):
         message = message.removeprefix(address).lstrip(": ")
     return message[:_REASON_CHARACTERS]

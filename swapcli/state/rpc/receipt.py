@@ -11,7 +11,8 @@ from swapcli.state.rpc.node import Node
 
 
 class Receipt(NamedTuple):
-    """What a transaction did: its events are `logs`, in order. It was mined in the block with this number and hash."""
+    """The result of a transaction: its events are `logs`, in order. It was mined in the block with this number and
+    hash."""
 
     block_number: int
     block_hash: str
@@ -25,7 +26,7 @@ class ReceiptNode(Node, Protocol):
     """A node that also knows mined transactions."""
 
     def read_receipt(self, transaction: str) -> Receipt | None:
-        """Return the receipt of a transaction by its hash, 32 bytes in hex; None if the chain does not have it.
+        """Return a transaction's receipt by its hash, 32 bytes in hex; None if the chain does not have the transaction.
 
         Raises `NotMined` for a transaction that is pending or preconfirmed, and `UpstreamError`.
         """

@@ -1,13 +1,15 @@
-"""What a node's refusal means, and what to do about it: the one policy of retries, limits, spares and load sharing.
+"""Decide what a node's refusal means and what to do about it: the only policy for retries, limits, spares and load
+sharing.
 
-A reply is judged in this order: its body before its HTTP status, codes before words, and, where both say nothing, by
-the request. Words always lag behind: a read that is rejected, rather than reverted, at a block that the node itself
-has named may succeed in a moment or on another node; a range of blocks that is rejected is too wide until proven
-otherwise. Everything that is not a result, cannot be made smaller and is not gone goes to the next node.
+A response is classified by its body before its HTTP status, by codes before words, and, if neither says anything, by
+the request. Lists of words are never complete, so two rules apply: a read that is rejected, rather than reverted, at a
+block that the node itself has named may soon succeed, or succeed on another node; and a rejected range of blocks is too
+wide until proven otherwise. A request without a result goes to the next node, unless it can be made smaller or its data
+is gone.
 
 The codes are those of EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
-specification; the words are those that geth, erigon, nethermind, reth, besu, bor, Monad, HyperEVM and the proxies of
-providers were seen to send in 2026.
+specification; the words are those sent in 2026 by geth, erigon, nethermind, reth, besu, bor, Monad, HyperEVM and
+providers' proxies.
 """
 
 from __future__ import annotations
@@ -26,32 +28,31 @@ class Refusal(StrEnum):
     """The kinds of refusals. The value is part of an error's details."""
 
     RESULT = "result"
-    """A contract reverted: the result of a call."""
+    """A contract reverted, which is the result of the call."""
     TOO_LARGE = "too large"
     """Too many requests in a batch, blocks in a range, or bytes in a request or its response."""
     TRANSIENT = "transient"
     """The node is behind, busy or without a backend, or it lacks the state of a block that it has named."""
     RATE = "rate"
-    """Too many requests in some time, or a quota that is used up."""
+    """Too many requests within some time, or an exhausted quota."""
     TIMEOUT = "timeout"
     """The node took too long."""
     NOT_SERVED = "not served"
-    """The node does not serve the method, or not to this client."""
+    """The node does not support the method, or not for this client."""
     GONE = "gone"
     """The node has removed the history of these blocks."""
     EDGE = "edge"
-    """Something before the node answered instead of it, or nothing did."""
+    """A server in front of the node responded instead of it, or nothing did."""
     OTHER = "other"
-    """A refusal that nothing is known about."""
+    """A refusal of an unknown kind."""
 
 
 class Treatment(NamedTuple):
-    """What follows a refusal.
+    """How to react to a refusal.
 
-    `is_repeated` is whether the same node gets the request again after a pause; `is_repeated_before_next` is whether
-    that happens even if there is another node. `may_shrink` is whether something smaller may succeed on this node.
-    `goes_on` is whether the next node gets the same request, and `for_good` is whether this node gets no such request
-    again.
+    `is_repeated`: the same node gets the request again after a pause. `is_repeated_before_next`: that happens even if
+    there is another node. `may_shrink`: a smaller request may succeed on this node. `goes_on`: the next node gets the
+    same request. `for_good`: this node never gets such a request again.
     """
 
     is_repeated: bool = False
@@ -77,7 +78,7 @@ TREATMENTS: Final[Mapping[Refusal, Treatment]] = MappingProxyType(
 
 
 class Attempt(NamedTuple):
-    """What was rejected: a method, whether its caller can request less, and how many requests the exchange had.
+    """The rejected request: its method, whether its caller can request less, and how many requests the exchange had.
 
     `method` is empty for a refusal of a whole batch.
     """
@@ -96,13 +97,13 @@ _STATE_READS: Final = (
     | _BLOCK_READS
     | {_CALL, "eth_getBalance", "eth_getCode", "eth_getStorageAt", "eth_getTransactionCount"}
 )
-"""Methods that read at a block. Ours only name blocks that the node has named before."""
+"""Methods that read at a block. Ours only use blocks that the node has named before."""
 
-_REVERTED_CODE: Final = 3  # of geth: "execution reverted"
+_REVERTED_CODE: Final = 3  # geth: "execution reverted"
 _STARKNET_RESULTS: Final = frozenset({20, 21, 40})
-"""Of Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
+"""From Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
 _LIMIT_EXCEEDED_CODE: Final = -32_005
-"""Of EIP-1474. For `eth_getLogs`, nodes also use it if there are too many events."""
+"""From EIP-1474. For `eth_getLogs`, nodes also use it if there are too many events."""
 
 _CODES: Final[Mapping[int, Refusal]] = MappingProxyType(
     {
@@ -157,7 +158,8 @@ _STATUSES: Final[Mapping[int, Refusal]] = MappingProxyType(
     }
 )  # fmt: skip
 _BATCH_STATUSES: Final = frozenset({400, 404, 405, 406, 415, 422, 501})
-"""Statuses of replies without JSON-RPC that mean, for a batch, that it is too large or that there are no batches."""
+"""HTTP statuses of responses without JSON-RPC which, for a batch, mean that it is too large or that batches are not
+supported."""
 
 _Words = re.Pattern[str]
 
@@ -170,18 +172,18 @@ _REVERTED: Final = _words(
     r"revert", r"opcode", r"out ?of ?gas", r"stack ?(under|over)flow", r"(bad|invalid) ?(jump|instruction)",
     r"\bEVM\b", r"\bVM (execution|exception)",
 )  # fmt: skip
-"""Nodes agree on the code for a revert, though not all of them give it, and on nothing else."""
+"""For a revert, nodes that give a code agree on this one; otherwise they agree on nothing."""
 _TOO_WIDE: Final = _words(
     r"(block|range|result|response|log|event|query)s?\b.{0,60}\b(limit|exceed|max|too (large|many|wide|big|long))",
     r"\b(limit|exceed|max|too (large|many|wide|big|long))\w*\b.{0,60}\b(block|range|result|response|log|event)s?\b",
     r"\brange", r"more than [\d,]+ (results|logs|events|blocks)", r"narrow|smaller|(reduce|shrink|split) (the|your)",
 )  # fmt: skip
-"""Of a range of blocks."""
+"""Words about a range of blocks that is too wide."""
 _AHEAD: Final = _words(
     r"(beyond|after|above|greater than|higher than|exceeds?).{0,20}\b(head|latest|current|tip|finalized)\b",
     r"\b(head|tip) (block )?not (found|available)",
 )
-"""Of a range of blocks whose end the node does not have yet."""
+"""Words about a range of blocks whose end the node does not have yet."""
 _TOO_LARGE: Final = _words(
     r"(entity|body|content|payload|request|response|message|calldata)( size)? (is )?too (large|big|long)|size exceed",
     r"\bbatch", r"restricted json.?rpc", r"too large|too big", r"multiple (calls|requests) (are )?not",
@@ -204,7 +206,7 @@ _TIMEOUT: Final = _words(
 _INVALID: Final = _words(
     r"too many arguments", r"invalid (argument|params|parameter|type)", r"missing value for", r"cannot unmarshal"
 )
-"""Of parameters that the node does not know, such as overrides of state: no repetition changes that."""
+"""Words about parameters that the node does not know, such as state overrides: repeating the request does not help."""
 _NOT_SERVED: Final = _words(
     r"(method|function|rpc|module|namespace|api).{0,60}"
     r"(not (be )?(support|found|exist|avail|allow|enabl|whitelist|implement|served)|does(n't| not) exist"
@@ -230,11 +232,11 @@ _REQUESTED_PAUSE: Final = re.compile(
 _MAX_PAUSE_S: Final = 86_400.0
 """A longer pause than a day is not a pause."""
 READ_CHARACTERS: Final = 1_000
-"""Of a message: the rest says nothing more, and regular expressions need not see it."""
+"""Characters of a message to read: the rest adds nothing, and regular expressions need not see it."""
 
 
 def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
-    """Return what an error object of JSON-RPC means as the reply to `attempt`.
+    """Return what a JSON-RPC error object means as the response to `attempt`.
 
     >>> classify_error(-32_602, "Block requested not found.", Attempt("eth_call"))
     <Refusal.TRANSIENT: 'transient'>
@@ -253,12 +255,12 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
     if is_range and known in (None, Refusal.OTHER):
         known = Refusal.TOO_LARGE if attempt.is_divisible else Refusal.OTHER
     if known is Refusal.GONE and attempt.method in _STATE_READS and attempt.method not in _BLOCK_READS:
-        return Refusal.TRANSIENT  # the node has named the block: its state cannot be gone
+        return Refusal.TRANSIENT  # the node has named the block, so its state cannot be gone
     return known or (Refusal.TRANSIENT if attempt.method in _STATE_READS else Refusal.OTHER)
 
 
 def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
-    """Return what a reply without JSON-RPC means: an HTTP status, with the words of its body."""
+    """Return what a response without JSON-RPC means, from its HTTP status and the words in its body."""
     words = words[:READ_CHARACTERS]
     known = _STATUSES.get(status)
     if known is not None and known is not Refusal.NOT_SERVED:
@@ -276,7 +278,7 @@ def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
 
 
 def is_result(method: str, code: int, message: str) -> bool:
-    """Return whether an error is the result of a call that the contract did not respond."""
+    """Return whether an error is the result of a call: the contract itself failed."""
     if method in _STARKNET_CALLS:
         return code in _STARKNET_RESULTS
     if method != _CALL:
@@ -285,19 +287,19 @@ def is_result(method: str, code: int, message: str) -> bool:
 
 
 def is_known_transient(code: int) -> bool:
-    """Return whether the code alone says that a request may succeed later: it then says nothing about the request."""
+    """Return whether the code alone says that a request may succeed later, and so says nothing about the request."""
     return _CODES.get(code) in (Refusal.TRANSIENT, Refusal.RATE)
 
 
 def names_batch(code: int, message: str) -> bool:
-    """Return whether an error of one request of a batch is about the batch."""
+    """Return whether an error for one request of a batch is about the whole batch."""
     return code in (31, -32_014) or "batch" in message[:READ_CHARACTERS].lower()
 
 
 def requested_pause_s(message: str, data: object = None) -> float:
-    """Return the pause that an error requests in seconds, 0 if it names none.
+    """Return the pause that an error requests, in seconds; 0 if it requests none.
 
-    Infura puts it into `data`, as `{"rate": {"backoff_seconds": 30}}`; others write "retry in 10s".
+    Infura puts it in `data`, as `{"rate": {"backoff_seconds": 30}}`; others write "retry in 10s".
     """
     rate = data.get("rate") if isinstance(data, dict) else None
     seconds: object = rate.get("backoff_seconds") if isinstance(rate, dict) else None
@@ -317,7 +319,7 @@ def refused(error: UpstreamError, kind: Refusal) -> UpstreamError:
 
 
 def refusal_of(error: UpstreamError) -> Refusal | None:
-    """Return what an error means as a refusal; None for one that is none, such as a reorganization."""
+    """Return the kind of refusal of an error; None if it is not a refusal, such as a reorganization."""
     if error.refusal:
         return Refusal(error.refusal)
     if isinstance(error, UpstreamTimeout):
@@ -330,14 +332,14 @@ def refusal_of(error: UpstreamError) -> Refusal | None:
 
 
 def may_shrink(error: UpstreamError) -> bool:
-    """Return whether the node may still answer something smaller."""
+    """Return whether the node may accept a smaller request."""
     is_refusal = isinstance(error, UpstreamRejected | UpstreamTimeout) or bool(error.refusal)
     kind = refusal_of(error) if is_refusal else None
     return kind is not None and TREATMENTS[kind].may_shrink
 
 
 def is_clearly_too_much(error: UpstreamError) -> bool:
-    """Return whether a refusal says that something smaller is needed, so that the node answers otherwise."""
+    """Return whether a refusal says that the request is too large, so that the node accepts smaller ones."""
     return refusal_of(error) in (Refusal.TOO_LARGE, Refusal.TIMEOUT) and not isinstance(error, UpstreamTimeout)
 
 
@@ -349,7 +351,7 @@ def _known_code(code: int, method: str) -> Refusal | None:
 
 
 def _classify_batch_error(code: int, message: str, attempt: Attempt) -> Refusal:
-    """Return what one error for a whole batch means: unknown ones reject the batch as such."""
+    """Return what a single error for a whole batch means: an unknown one rejects the batch itself."""
     known = _CODES.get(code) or _STATUSES.get(code)
     if known is None and code == _LIMIT_EXCEEDED_CODE:
         known = Refusal.RATE

@@ -1,4 +1,4 @@
-"""How many HTTP requests the reads of one block may take, of all nodes together, and connections that keep to it."""
+"""Limit the HTTP requests that reads of one block may take, over all nodes; connections that keep to that limit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from swapcli.core.errors import RequestBudgetSpent, UpstreamTimeout
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.rpc_connection import RpcResponse
 
-UNLIMITED: Final = 1_000_000  # more than a run makes
+UNLIMITED: Final = 1_000_000  # more than a run sends
 
 
 class RequestBudget:
     """At most `max_requests` requests in `window_s` seconds. Any thread may use it.
 
-    Retries and hedged requests count like all others, so that a node that rejects is not asked again and again.
+    Retries and hedged requests count like all others, so a node that rejects requests is not queried repeatedly.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class RequestBudget:
         self._started_s, self._sent = self._monotonic_s(), 0
 
     def allow(self, max_requests: int) -> None:
-        """Allow so many requests from now on, whatever was sent before."""
+        """Allow this many requests from now on, regardless of earlier ones."""
         self._max_requests, self._sent, self._started_s = max_requests, 0, self._monotonic_s()
 
     def spend(self, redacted_url: str) -> None:
-        """Count one request. Raises `RequestBudgetSpent` if there is none left."""
+        """Count one request. Raises `RequestBudgetSpent` if none are left."""
         with self._lock:
             if self._sent >= self._max_requests:
                 raise RequestBudgetSpent(
@@ -67,9 +67,9 @@ class RequestBudget:
 
 
 class BudgetedConnection:
-    """An `RpcConnection` whose requests count in `budget`.
+    """An `RpcConnection` whose requests count towards `budget`.
 
-    `abandon` may be called from any thread: it ends an exchange that is under way, and every later one fails.
+    `abandon` may be called from any thread: it ends the exchange in progress, and every later one fails.
     """
 
     def __init__(self, inner: HttpConnection, budget: RequestBudget) -> None:
@@ -96,7 +96,7 @@ class BudgetedConnection:
         return self._inner.redact(words)
 
     def abandon(self) -> None:
-        """End the exchange that is under way, if there is one."""
+        """End the exchange in progress, if there is one."""
         self._is_abandoned = True
         self._inner.abort()
 

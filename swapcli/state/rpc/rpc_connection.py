@@ -1,4 +1,4 @@
-"""A connection to a node that carries JSON-RPC, over any transport, and what its messages may show."""
+"""A connection to a node that carries JSON-RPC over any transport, and what its messages may show."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 MAX_RESPONSE_BYTES = 32 * 2**20
-"""Limit of a response, compressed or decompressed: some 100,000 events."""
+"""Maximum size of a response, compressed or decompressed: about 100,000 events."""
 OK, TOO_LARGE = 200, 413
-"""Statuses of HTTP, which connections without HTTP give too."""
+"""HTTP statuses, which connections without HTTP use too."""
 
 _MIN_SECRET = 6
-"""Characters: shorter strings are no keys, and may be part of any word."""
+"""Characters: shorter strings are not keys, and may be part of any word."""
 
 
 class RpcResponse(NamedTuple):
-    """A response. `status` is that of HTTP; `content` is the decoded JSON, None if it is not JSON; `retry_after_s` is
-    the pause that the node requests, 0 for none. `text` is the beginning of a body that is not JSON; `location` is the
-    target of a redirect. `date` is the `Date` header, empty without one."""
+    """A response. `status` is the HTTP status; `content` is the decoded JSON, None if it is not JSON; `retry_after_s`
+    is the pause that the node requests, 0 for none. `text` is the beginning of a body that is not JSON; `location` is
+    the target of a redirect. `date` is the `Date` header, empty without one."""
 
     status: int
     content: object
@@ -49,28 +49,28 @@ class RpcConnection(Protocol):
         or `InvalidUpstreamResponse`."""
 
     def redact(self, words: str) -> str:
-        """Return a server's text on one line without URLs and secrets: it may repeat its own URL or the key in it."""
+        """Return a server's text on one line, without URLs and secrets: it may repeat its own URL or the key in it."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
 def redact(words: str, secrets: Iterable[str]) -> str:
-    """Return a server's text on one line without URLs and without these secrets."""
+    """Return a server's text on one line, without URLs and without these secrets."""
     return single_line(re.sub(r"\S*://\S*", "", hide_secrets(words, secrets)))
 
 
 def hide_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return the text with an ellipsis instead of each of these secrets."""
+    """Return the text with each of these secrets replaced by an ellipsis."""
     for secret in secrets:
         text = text.replace(secret, ELLIPSIS)
     return text
 
 
 def find_secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
-    """Return names, passwords, parts of the path, values of the query and of headers, both encoded and decoded.
+    """Return user names, passwords, path segments, and query and header values, both encoded and decoded.
 
-    The longest come first."""
+    Longer ones come first."""
     words = [word for value in headers for word in (value, *value.split())]
     values = [value for _, value in parse_qsl(parts.query)] + words
     written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]

@@ -63,14 +63,14 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_watch import HeadReader, HeadWatch, WatchedHeads
     from swapcli.state.rpc.run_budget import RunBudget
 
-TIMEOUT_S: Final = 20.0  # of one request
+TIMEOUT_S: Final = 20.0  # timeout of one request
 ATTEMPTS: Final = 4
 _ATTEMPTS_WITH_SPARES: Final = 2  # then a spare node takes over
 _LOOK_BLOCKS: Final = 2
 _MAX_LOOK_S: Final = 5.0
-"""Wait at most this long, or two blocks, for nodes to show that their blocks advance."""
+"""Maximum time to wait for nodes to show that their blocks advance, or two blocks if that is shorter."""
 _MIN_SAVE_INTERVAL_S: Final = 10.0
-"""A process that is killed forgets at most what its last seconds have shown of limits."""
+"""A killed process loses at most what it learned about limits in its last seconds."""
 
 _BLOCK: Final = "eth_getBlockByNumber"
 _BLOCK_BY_HASH: Final = "eth_getBlockByHash"
@@ -81,13 +81,13 @@ _MEDIAN: Final = 50  # percentile of the priority fees in a block
 _CALL: Final = "eth_call"
 _SIMULATE: Final = "eth_simulateV1"
 _NATIVE_LOGS: Final = "0x" + "ee" * 20
-"""The address of the events by which `eth_simulateV1` reports transfers of native currency."""
+"""The address of the events with which `eth_simulateV1` reports transfers of native currency."""
 _LOGS: Final = "eth_getLogs"
 _RECEIPT: Final = "eth_getTransactionReceipt"
 _TRANSACTION: Final = "eth_getTransactionByHash"
 _NO_HASH: Final = "0x" + "00" * 32
 _ANY_BALANCE_WEI: Final = 1 << 128
-"""Pays for the gas of any call at any gas price."""
+"""Enough to pay for the gas of any call at any gas price."""
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 _is_bloom = re.compile(r"0x[0-9a-fA-F]{512}").fullmatch
@@ -97,7 +97,7 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 class RpcEndpoint(NamedTuple):
     """The URL of a node. `redacted_url` is `url` without credentials; each request carries `headers`; `proxy` is the
     URL of an HTTP proxy, None without one. A `connection` replaces the HTTP connection to `url`; otherwise exchanges
-    count in the `run_budget`, if there is one."""
+    count towards the `run_budget`, if there is one."""
 
     url: str
     redacted_url: str
@@ -121,14 +121,14 @@ class CallResult(NamedTuple):
 
 
 class JsonRpcNode:
-    """What nodes of all kinds of networks share: requests through `rpc`, and checks of the responses.
+    """The common part of nodes on all kinds of networks: requests through `rpc`, and checks of the responses.
 
     `chain_id` is the expected chain id. Not thread-safe.
     """
 
     chain_id_method: ClassVar[str] = "eth_chainId"
     gas_price_wei: int | None = None
-    """A gas price that heads of EVM networks have instead of the node's own, which is then not requested."""
+    """A gas price for heads of EVM networks that replaces the node's own, which is then not requested."""
 
     def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
         self._rpc: JsonRpcClient | FailoverClient = rpc
@@ -153,7 +153,7 @@ class JsonRpcNode:
 
     @property
     def newest(self) -> BlockHeader | None:
-        """The newest block that it has returned as a head; on Starknet also a safe or finalized one."""
+        """The newest block that it has returned as a head; on Starknet, also a safe or finalized one."""
         return self._newest
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -196,7 +196,7 @@ class JsonRpcNode:
 
     @abstractmethod
     def _block(self, found: object) -> BlockHeader:
-        """Return the header of a result. Raises `InvalidUpstreamResponse`."""
+        """Return the header in a result. Raises `InvalidUpstreamResponse`."""
 
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         return self._rpc.send(requests, check)
@@ -223,14 +223,14 @@ class SingleRpcNode(JsonRpcNode):
         super().__init__(rpc, chain_id)
         self._newest_bloom = 0
         self.ahead: AheadCalls | None = None
-        """Calls that each `read_head` of the latest block also makes, and their results."""
+        """Calls that every `read_head` of the latest block also makes, and their results."""
         self.ahead_results: AheadResults | None = None
 
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the newest block: if it is another one by
-        then, there are no results."""
+        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the newest block: if that has changed,
+        there are no results."""
         self.ahead, self.ahead_results = calls, None
         try:
             head = self.read_head(code_of=code_of)
@@ -241,7 +241,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
 
-        A node that does not serve the gas price costs a second one: its other results do not depend on that.
+        A node that does not serve the gas price costs a second round trip; its other results do not depend on that.
         """
         try:
             return self._read_head(tag, code_of, self.gas_price_wei)
@@ -271,7 +271,7 @@ class SingleRpcNode(JsonRpcNode):
         if self.ahead is not None and is_ahead:
             *ahead, closing = results[needed:]
             del results[needed:]
-            # What was sent again in a second exchange is not between the two headers.
+            # Results repeated in a second exchange do not lie between the two headers.
             is_one_exchange = self.round_trips == trips + 1
             is_same = is_one_exchange and self._block(closing).hash == self._block(results[1]).hash
             self.ahead_results = self._read_ahead(self.ahead, ahead) if is_same else None
@@ -287,7 +287,7 @@ class SingleRpcNode(JsonRpcNode):
         return head if tag is BlockTag.LATEST else self._tagged_head(head, tag, tagged)
 
     def _ahead_requests(self, ahead: AheadCalls) -> list[RpcRequest]:
-        """Return the requests of calls on the latest block, all of which the caller can do without."""
+        """Return the requests for calls on the latest block, all of which are optional."""
         tag = BlockTag.LATEST.value
         requests = [_hypothetical_request(each, tag) for each in ahead.trials]
         requests += [_call_request(each, tag) for each in ahead.calls]
@@ -310,7 +310,7 @@ class SingleRpcNode(JsonRpcNode):
         if tag is not BlockTag.PENDING:
             return latest._replace(block=self._block(found), tag=tag)
         pending = self._pending_block(found)
-        # Some nodes have no state of their own for the pending block, and return the latest one.
+        # Some nodes have no separate state for the pending block, and return the latest one.
         if pending.number <= latest.block.number:
             return latest
         return latest._replace(block=pending, tag=tag)
@@ -318,7 +318,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_past_head(self, block: PastBlock) -> ChainHead:
         """As `HistoryNode.read_past_head`.
 
-        The gas price is the base fee of the next block with the median tip of this one. Where the node does not say
+        The gas price is the base fee of the next block with the median tip of this one. If the node does not provide
         them, it is the block's base fee, or the current price without one.
         """
         newest = self.read_head()
@@ -352,7 +352,7 @@ class SingleRpcNode(JsonRpcNode):
         return header
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
+        """As `Node.block`. Retries for a block that the node had before: behind a load balancer, some nodes may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([_block_request(number, may_be_null=is_new)])
@@ -438,7 +438,7 @@ class SingleRpcNode(JsonRpcNode):
         return found, [self._return_data(each) for each in results[: len(calls)]]
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
-        """Return the result of each request that the caller can do without: an `RpcError` if the node rejects it.
+        """Return the result of each optional request: an `RpcError` if the node rejects it.
 
         All of them are sent in one round trip. Raises `UpstreamError` if the node does not respond.
         """
@@ -458,8 +458,8 @@ class SingleRpcNode(JsonRpcNode):
     def read_logs(self, query: LogFilter) -> list[Log]:
         """As `Node.logs`.
 
-        A node behind a balancer that has not seen the last block yet may return no events: its result
-        counts only if it has that block.
+        Behind a load balancer, a node that has not seen the last block yet may return no events: its result counts only
+        if it has that block.
         """
         parameters: dict[str, object] = {
             "fromBlock": hex(query.from_block),
@@ -521,7 +521,7 @@ class SingleRpcNode(JsonRpcNode):
         return self._still_pending(at) if at.is_pending else self._same_block(at)
 
     def _still_pending(self, block: BlockHeader) -> ConsistencyCheck:
-        """Return the check that the node still builds the block, on the same parent, or has just finished it."""
+        """Return the check that the node is still building the block, on the same parent, or has just finished it."""
 
         def objection(found: RpcResult) -> UpstreamError | None:
             pending = self._pending_block(found)
@@ -571,13 +571,13 @@ class SingleRpcNode(JsonRpcNode):
         )
 
     def _pending_block(self, found: object) -> BlockHeader:
-        """Return the header of the block that is being built; some nodes give it no hash."""
+        """Return the header of the block being built; some nodes give it no hash."""
         if isinstance(found, dict) and not found.get("hash"):
             found = found | {"hash": _NO_HASH}
         return self._block(found)._replace(is_pending=True)
 
     def _bloom(self, found: object) -> int:
-        """Return the filter of a header, 0 where it has none."""
+        """Return the filter in a header; 0 if it has none."""
         text = found.get("logsBloom") if isinstance(found, dict) else None
         return int(text, 16) if isinstance(text, str) and _is_bloom(text) else 0
 
@@ -611,7 +611,7 @@ class SingleRpcNode(JsonRpcNode):
 
 
 def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstreamResponse:
-    """Return the error of a node of another chain; `redacted_url` is its URL without credentials."""
+    """Return the error for a node of another chain; `redacted_url` is its URL without credentials."""
     return InvalidUpstreamResponse(
         f"{redacted_url} is a node of chain {found}, not of chain {expected}",
         hint="set a node of the requested network",
@@ -622,8 +622,8 @@ def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstream
 class HelperNode(SingleRpcNode):
     """One of several nodes that share reads. It is used only if its chain is the expected one.
 
-    Events count only if it has the block `pinned_to` on its chain, as the state of that block does. It gives up after
-    one timeout, as the other nodes can do its work.
+    Its events count only if it has the block `pinned_to` on its chain, and so does its state. It gives up after one
+    timeout, because the other nodes can do its work.
     """
 
     def __init__(self, rpc: JsonRpcClient, chain_id: int) -> None:
@@ -648,10 +648,10 @@ class HelperNode(SingleRpcNode):
 class NodePolicy(NamedTuple):
     """How a node is called.
 
-    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
-    the given seconds between them. `report` takes a sentence at each switch to a spare and at each failure. Limits of
-    the nodes are read from `limits_file` and written to it soon after they were learned; `burst` is as in `NodeLimits`.
-    `documented` are the limits of public nodes. With `shares_load`, spares read parts of large reads, in parallel.
+    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps
+    between attempts. `report` receives a sentence at each switch to a spare and at each failure. The nodes' limits are
+    read from `limits_file`, and saved there soon after they are learned; `burst` is as in `NodeLimits`. `documented`
+    are the limits of public nodes. With `shares_load`, spares take parts of large reads, in parallel.
     """
 
     timeout_s: float = TIMEOUT_S
@@ -664,7 +664,7 @@ class NodePolicy(NamedTuple):
     shares_load: bool = False
 
     def limits_of(self, url: str) -> NodeLimits:
-        """Return the limits of a node: those of the file, and those that a public node documents."""
+        """Return the limits of a node: those in the file, and those that a public node documents."""
         limits = self.limits_file.load(url, burst=self.burst) if self.limits_file else NodeLimits(burst=self.burst)
         for public in self.documented:
             if public.url == url:
@@ -676,11 +676,11 @@ _USUAL_POLICY: Final = NodePolicy()
 
 
 class FailoverNode(JsonRpcNode):
-    """A node with spares, which replace it in turn once it fails.
+    """A node with spares, which replace it in turn when it fails.
 
     `endpoints` are the node and its spares; `chain_id` is the expected chain id. `gas_price_wei` replaces the gas price
-    of EVM nodes. With `network_time`, the nodes are compared if the newest block of one is far from this machine's
-    clock. Not thread-safe.
+    of EVM nodes. With `network_time`, the nodes' times are compared if one node's newest block is far from this
+    machine's clock. Not thread-safe.
     """
 
     def __init__(
@@ -720,7 +720,7 @@ class FailoverNode(JsonRpcNode):
     def watch_heads(
         self, heads: PollingHeads | SubscribedHeads, *, min_period_s: float
     ) -> PollingHeads | SubscribedHeads | WatchedHeads:
-        """Return heads that watch all nodes, if there are several, for a follower that reads the best of them."""
+        """Return heads that watch all nodes, if there are several, for a follower that reads the best one."""
         if len(self._endpoints_in_order) < 2:
             return heads
         from swapcli.state.rpc.head_rule import HeadRule
@@ -745,23 +745,22 @@ class FailoverNode(JsonRpcNode):
 
     @property
     def current(self) -> int:
-        """The position of the node that is read."""
+        """The index of the node that is read."""
         return self._failover.current
 
     def prefer(self, index: int) -> None:
-        """Use this one of the nodes from now on, as another process has found it to be the best."""
+        """Use this node from now on: another process has found it to be the best."""
         self._failover.prefer(index)
 
     def _leave_failing_node(self) -> None:
-        """End the exchange with the node that is read if it no longer names its newest block."""
+        """End the exchange with the node that is read if it no longer returns its newest block."""
         current = self._failover.current
         connection = self._connections_in_order[current]
         if self._watch and self._watch.rule.is_failing(current) and isinstance(connection, HttpConnection):
             connection.abort()
 
     def _read_best_head(self, read: Callable[[], ChainHead]) -> ChainHead:
-        """Return the highest newest block of the nodes that counts, if they are watched; otherwise that of the current
-        one.
+        """If nodes are watched, return the highest of their newest blocks that counts; otherwise the current node's.
 
         Raises `StaleNode` if no block counts.
         """
@@ -789,22 +788,22 @@ class FailoverNode(JsonRpcNode):
         current, head, newest = best
         failover.use(current)
         if newest is not self._newest:
-            self._newest = None  # what else is known of it belongs to another block
+            self._newest = None  # other data about it belongs to another block
         rule.serve(current, newest)
         return self._with_time(head, newest)
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
-        """Return the nodes that can share large reads: none unless the kind of network has such."""
+        """Return the nodes that can share large reads; empty unless this kind of network has them."""
         del clients
         return []
 
     def close(self) -> None:
-        """Close the connections, and write what was learned about limits."""
+        """Close the connections, and save what was learned about limits."""
         self._failover.close()
         self.save_limits()
 
     def save_limits(self) -> None:
-        """Write what was learned about limits."""
+        """Save what was learned about limits."""
         if self._limits_file:
             self._limits_file.save(self._limits)
             self._saved_limits, self._next_save_s = self._learned_limits(), time.monotonic() + _MIN_SAVE_INTERVAL_S
@@ -813,7 +812,7 @@ class FailoverNode(JsonRpcNode):
         return [limits.document() for limits in self._limits.values()]
 
     def _save_new_limits(self) -> None:
-        """Write what was learned since the last time, unless that is only a moment ago."""
+        """Save newly learned limits, unless they have just been saved."""
         if time.monotonic() >= self._next_save_s and self._learned_limits() != self._saved_limits:
             self.save_limits()
 
@@ -839,13 +838,13 @@ class FailoverNode(JsonRpcNode):
         return head._replace(clock_offset_s=offset_s) if offset_s else head
 
     def _look(self, host: str) -> Sighting | None:
-        """Return the newest block of one of the nodes, None if it fails."""
+        """Return the newest block of one node; None if it fails."""
         client = self._clients_by_host[host]
         return look_at(self._single_node(client), client, self._time)
 
     @abstractmethod
     def _single_node(self, client: JsonRpcClient) -> Node:
-        """Return one of the nodes alone."""
+        """Return one of the nodes as a separate node."""
 
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`. For a minute, that node is the only one in use."""
@@ -868,7 +867,7 @@ class FailoverNode(JsonRpcNode):
 
 
 def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None) -> Sighting | None:
-    """Return the newest block of a node, which sends its requests through `client`; None if it fails."""
+    """Return the newest block of a node that sends its requests through `client`; None if it fails."""
     try:
         block = node.read_head().block
     except UpstreamError:
@@ -887,7 +886,8 @@ class RpcNode(FailoverNode, SingleRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """As `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, which all name a head."""
+        """As `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, each of which returns a
+        head."""
         if self._watch is not None:
             return self.read_head(code_of=code_of), None
         return super().read_head_ahead(calls, code_of=code_of)
@@ -900,7 +900,7 @@ class RpcNode(FailoverNode, SingleRpcNode):
 
 
 def _gas_price_of(fees: RpcResult) -> int:
-    """Return the base fee of the block after the last one of a fee history, with its median tip; 0 if it has none."""
+    """Return the base fee of the block after a fee history, plus its median tip; 0 if it has none."""
     bases = fees.get("baseFeePerGas") if isinstance(fees, dict) else None
     tips = fees.get("reward") if isinstance(fees, dict) else None
     base = bases[-1] if isinstance(bases, list) and bases else None
@@ -909,12 +909,12 @@ def _gas_price_of(fees: RpcResult) -> int:
 
 
 def _read_hex(text: str) -> bytes | None:
-    """Return the bytes of hex with 0x; None for other text. A regular expression would be slow on long data."""
+    """Return the bytes of hex text with 0x; None for other text. A regular expression would be slow on long data."""
     try:
         content = bytes.fromhex(text[2:])
     except ValueError:
         return None
-    has_spaces = len(text) != 2 + 2 * len(content)  # they are passed over
+    has_spaces = len(text) != 2 + 2 * len(content)  # these are skipped
     return None if has_spaces or not text.startswith("0x") else content
 
 
@@ -923,22 +923,22 @@ def _block_request(number: int, *, may_be_null: bool = True) -> RpcRequest:
 
 
 def _tagged_request(tag: BlockTag) -> RpcRequest:
-    """Return the request for a tagged block. Nodes reject the tags that they do not know, or return null."""
+    """Return the request for a tagged block. For unknown tags, nodes reject it or return null."""
     is_optional = tag is not BlockTag.LATEST
     return RpcRequest(_BLOCK, (tag, False), may_be_null=is_optional, is_optional=is_optional)
 
 
 def _block_parameter(at: BlockId) -> str:
-    """Return the block parameter of a request for state."""
+    """Return the block parameter of a state request."""
     is_pending = isinstance(at, BlockHeader) and at.is_pending
     return BlockTag.PENDING.value if is_pending else hex(block_number(at))
 
 
 def _call_request(call: ContractCall, tag: str) -> RpcRequest:
-    """Return the request that runs a call, with the sender and the gas price of its context if it has one."""
+    """Return the request for a call, with the sender and the gas price of its context, if any."""
     context = call.context
     if context is None:
-        # A call without a contract runs code. Some nodes reject code: then only the reads that need it fail.
+        # A call without a contract runs code. Some nodes reject code; then only the reads that need it fail.
         runs_code = not call.to
         return RpcRequest(_CALL, (_message(call), tag), is_optional=runs_code, is_divisible=call.is_divisible)
     message = _message(call, context.sender) | {"gasPrice": hex(context.gas_price_wei)}
@@ -980,7 +980,7 @@ def _render_block(block: SimulatedBlock) -> dict[str, object]:
 
 
 def _read_block(found: RpcResult, count: int) -> BlockOutcome:
-    """Return the outcomes of the transactions of one block; None for a rejection, or anything else."""
+    """Return the outcomes of one block's transactions; None for a rejection or any other response."""
     block = found[0] if isinstance(found, list) and len(found) == 1 else None
     calls = block.get("calls") if isinstance(block, dict) else None
     if not isinstance(calls, list):
@@ -993,7 +993,7 @@ def _read_outcome(call: object) -> TransactionOutcome | None:
     if not isinstance(call, dict):
         return None
     error, gas_used, logs = call.get("error"), call.get("gasUsed"), call.get("logs")
-    # The data of a revert is in its error; some nodes return it too.
+    # A revert's data is in its error; some nodes also return it here.
     reverted = error.get("data") if isinstance(error, dict) else None
     data = _read_hex(reverted) if isinstance(reverted, str) else None
     if data is None and isinstance(call.get("returnData"), str):
@@ -1007,7 +1007,7 @@ def _read_outcome(call: object) -> TransactionOutcome | None:
 
 
 def _read_native_transfer(log: object) -> NativeTransfer | None:
-    """Return the transfer of native currency that a log stands for; None for a contract's event."""
+    """Return the transfer of native currency that a log represents; None for a contract's event."""
     if not isinstance(log, dict) or log.get("address") != _NATIVE_LOGS:
         return None
     topics, data = log.get("topics"), log.get("data")
@@ -1027,7 +1027,7 @@ def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:
 
 
 def render_overrides(overrides: Sequence[StateOverride]) -> dict[str, dict[str, object]]:
-    """Return the third parameter of `eth_call` and `eth_estimateGas`; overrides of one account are merged."""
+    """Return the third parameter of `eth_call` and `eth_estimateGas`; overrides of the same account are merged."""
     state: dict[str, dict[str, object]] = {}
     for each in overrides:
         known = state.setdefault(each.address, {})

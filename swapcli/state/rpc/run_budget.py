@@ -10,13 +10,13 @@ from typing import Final
 from swapcli.core.errors import RequestBudgetSpent
 
 _MIN_TIMEOUT_S: Final = 0.001
-"""Sockets take a timeout of 0 for one that never waits."""
+"""Lower limit: sockets treat a timeout of 0 as non-blocking."""
 
 
 class RunBudget:
     """The requests and seconds of a whole run, over all its connections to nodes. Any thread may use it.
 
-    `limit` gives a part of the run less of both. Later parts may use the rest.
+    `limit` gives a part of the run a share of both. Later parts may use the rest.
     """
 
     def __init__(self, max_requests: int, time_s: float, monotonic_s: Callable[[], float] = time.monotonic) -> None:
@@ -32,7 +32,7 @@ class RunBudget:
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left of the run."""
+        """The seconds left for the run."""
         return max(self._ends_s - self._monotonic_s(), 0.0)
 
     @property
@@ -42,7 +42,7 @@ class RunBudget:
 
     @property
     def part_left_s(self) -> float:
-        """The seconds that are left of the current part."""
+        """The seconds left for the current part."""
         return max(self._part_ends_s - self._monotonic_s(), 0.0)
 
     @property
@@ -53,13 +53,13 @@ class RunBudget:
         return "" if self.part_left_s else "time"
 
     def limit(self, requests_share: float, time_share: float) -> None:
-        """Begin a part that may use these shares, from 0 to 1, of what is left of the run."""
+        """Begin a part that may use these shares, from 0 to 1, of the rest of the run."""
         with self._lock:
             self._part_sent = self._sent + round((self.max_requests - self._sent) * requests_share)
             self._part_ends_s = self._monotonic_s() + self.left_s * time_share
 
     def spend(self, redacted_url: str) -> float:
-        """Count one request and return the seconds that it may take. Raises `RequestBudgetSpent`."""
+        """Count one request, and return the seconds that it may take. Raises `RequestBudgetSpent`."""
         with self._lock:
             spent = self.spent
             if not spent:

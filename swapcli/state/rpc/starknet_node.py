@@ -1,12 +1,12 @@
-"""A node of Starknet, behind the same interface as the nodes of EVM networks.
+"""A Starknet node, behind the same interface as EVM nodes.
 
-Calls are those of `starknet_calls`. State is read by the hash of a block, so a result is always of that block: after
-a reorganization the node no longer knows it. Nodes that reject batches get single requests.
+Calls are those of `starknet_calls`. State is read by block hash, so a result always belongs to that block: after a
+reorganization the node no longer knows it. Nodes that reject batches get single requests.
 
-Versions 0.8, 0.9 and 0.10 of the specification differ in three points. The block that is being built is `pending`, with
-the hash of its parent, and since 0.9 `pre_confirmed`, with its number. The tag of the newest block that Ethereum has
-accepted, `l1_accepted`, exists since 0.9; before, that block is searched for by the status of blocks. A filter of
-events has one contract, and since 0.10 a list of them.
+Versions 0.8, 0.9 and 0.10 of the specification differ in three points. First, the block being built is `pending`, with
+its parent's hash, and since 0.9 `pre_confirmed`, with its number. Second, the tag of the newest block accepted by
+Ethereum, `l1_accepted`, has existed since 0.9; on older nodes, that block is found by the status of blocks. Third, an
+event filter has one contract, and since 0.10 a list of contracts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CLASS: Final = "starknet_getClassHashAt"
 _NONCE: Final = "starknet_getNonce"
 _ESTIMATE: Final = "starknet_estimateFee"
 _SKIP_VALIDATE: Final = "SKIP_VALIDATE"
-"""The flag of an estimate without a signature."""
+"""The flag for an estimate without a signature."""
 _FRI: Final = "FRI"
 _CONTRACT_NOT_FOUND: Final = 20  # codes of the Starknet JSON-RPC specification
 _REVERT_CODES: Final = frozenset({40, 41, 55})
@@ -53,16 +53,16 @@ _METHOD_NOT_FOUND: Final = -32601
 _BLOCK_NOT_FOUND: Final = 24  # codes of the Starknet JSON-RPC specification
 _PAGE_TOO_LARGE: Final = 31  # codes of the Starknet JSON-RPC specification
 _INVALID_PARAMS: Final = frozenset({-32602, -32600})
-"""Codes with which nodes reject tags and filters that their version of the specification does not have."""
+"""Codes with which nodes reject tags and filters that do not exist in their version of the specification."""
 _PAGE_EVENTS: Final = 1_000
-"""Events in a page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100: once
-a node rejects, pages become smaller."""
+"""Events per page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100: once a node
+rejects, pages become smaller."""
 _MAX_PAGES: Final = 100
-"""Pages of one request for events; more of them are too many, as for a node that limits them itself."""
+"""Pages of one request for events; more count as too many, as if the node had rejected them."""
 _MAX_LISTED_ADDRESSES: Final = 32
-"""Contracts in one filter. Above that, and before version 0.10, events of all contracts are requested by their kind."""
+"""Contracts in one filter. Above that, and before version 0.10, events of all contracts are requested by kind."""
 _PER_TRANSACTION: Final = 1 << 20
-"""Above the number of events of any transaction, to number the events of a block."""
+"""Above the number of events in any transaction; used to number the events of a block."""
 _is_felt = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _LATEST: Final = "latest"
 _L1_ACCEPTED: Final = "l1_accepted"
@@ -78,12 +78,12 @@ DATA_GAS: Final = (2_240, 27_522_160)
 creates an Ekubo pool with a position. Swaps write storage in about the same proportion: seven slots of 64 units for 5.6
 million units of L2 gas."""
 _L2_GAS_PER_L1_GAS: Final = 40_000
-"""General knowledge, not recorded: a Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had
-a price; 100 / 0.0025 = 40,000."""
+"""General knowledge, not recorded: a Cairo step costs 100 units of L2 gas, and cost 0.0025 L1 gas before L2 gas had a
+price; 100 / 0.0025 = 40,000."""
 
 
 class SingleStarknetNode(JsonRpcNode):
-    """A `Node` of Starknet that sends its requests through `rpc`."""
+    """A Starknet `Node` that sends its requests through `rpc`."""
 
     chain_id_method: ClassVar[str] = _CHAIN_ID
     pins_by_hash: ClassVar[bool] = True
@@ -95,10 +95,10 @@ class SingleStarknetNode(JsonRpcNode):
         self._built_tag = ""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
+        """As `Node.read_head`. Safe and finalized blocks are those accepted by Ethereum.
 
-        `code` is the hash of the contract's class. The gas price is that of L2 gas in the base unit of STRK, with
-        the data gas that usually comes with it.
+        `code` is the hash of the contract's class. The gas price is that of L2 gas in base units of STRK, including the
+        data gas that usually comes with it.
         """
         is_final = tag in (BlockTag.SAFE, BlockTag.FINALIZED)
         name = {BlockTag.PENDING: self._built_tag or _PRE_CONFIRMED}.get(tag, _L1_ACCEPTED if is_final else "")
@@ -120,7 +120,7 @@ class SingleStarknetNode(JsonRpcNode):
         return self._pending_head(head, tagged[0]) if tagged else head
 
     def _pending_head(self, latest: ChainHead, found: RpcResult) -> ChainHead:
-        """Return the head for the block that is being built; `latest` if the node has none above it."""
+        """Return the head for the block being built; `latest` if the node has none above it."""
         if not self._built_tag:
             self._built_tag = _PRE_CONFIRMED
             if isinstance(found, RpcError) and found.code != _BLOCK_NOT_FOUND:
@@ -161,9 +161,9 @@ class SingleStarknetNode(JsonRpcNode):
         return ChainHead(self._block(found), self._gas_price(found), tag=None, clock_offset_s=offset_s)
 
     def _search_l1_accepted(self, latest: BlockHeader, tag: BlockTag) -> BlockHeader:
-        """Return the newest block that Ethereum has accepted, by bisection: it has accepted all before it too.
+        """Return the newest block accepted by Ethereum, by bisection: all blocks before it are accepted too.
 
-        For nodes before version 0.9, which have no name for it. Raises `UpstreamRejected` if there is none.
+        For nodes before version 0.9, which have no tag for it. Raises `UpstreamRejected` if there is none.
         """
         low: BlockHeader | None = None
         high, step = latest.number, _FIRST_L1_STEP
@@ -208,7 +208,8 @@ class SingleStarknetNode(JsonRpcNode):
         return ChainHead(block, self._gas_price(found), tag=None)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.read_block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
+        """As `Node.read_block`. Retries for a block that the node had before: behind a load balancer, some nodes may
+        lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([RpcRequest(_BLOCK, ({"block_number": number},), is_optional=is_new)])
@@ -240,7 +241,7 @@ class SingleStarknetNode(JsonRpcNode):
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
 
-        Equal calls are sent once. A call of code instead of a contract is rejected.
+        Equal calls are sent once. Calls of code instead of a contract are rejected.
         """
         if any(not call.to for call in calls):
             raise UpstreamRejected(f"{self.redacted_url} only runs contracts")
@@ -299,7 +300,7 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.read_blooms`: blocks of Starknet have no filters."""
+        """As `Node.read_blooms`: Starknet blocks have no filters."""
         return [0] * (last - first + 1)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
@@ -312,7 +313,7 @@ class SingleStarknetNode(JsonRpcNode):
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def _read_events(self, query: LogFilter) -> list[Log]:
-        """Return the events of a query from one filter: by contracts if the node takes all of them, otherwise by
+        """Return the events for one filter of a query: by contract if the node accepts all of them, otherwise by
         kind."""
         requested = query.addresses
         takes_list = self._lists_addresses and len(requested) <= _MAX_LISTED_ADDRESSES
@@ -358,7 +359,7 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def _read_page(self, parameters: Mapping[str, object]) -> RpcResult:
-        """Return a page of events, smaller ones from now on if the node says that it is too large."""
+        """Return a page of events; if the node says that it is too large, use smaller pages from now on."""
         while True:
             try:
                 (found,) = self._send([RpcRequest(_EVENTS, ({**parameters, "chunk_size": self._page_events},))])
@@ -389,7 +390,7 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def _send_at(self, requests: Sequence[RpcRequest], at: BlockId) -> list[RpcResult]:
-        """Send requests for the state of a block. Raises `ChainReorganized` if the node no longer has it."""
+        """Send requests for a block's state. Raises `ChainReorganized` if the node no longer has the block."""
         if isinstance(at, BlockHeader) and at.is_pending:
             return self._send(requests, self._still_built(at))
         try:
@@ -400,7 +401,8 @@ class SingleStarknetNode(JsonRpcNode):
             raise
 
     def _still_built(self, block: BlockHeader) -> ConsistencyCheck:
-        """Return the check that the node still builds the block, which its number shows, otherwise its parent."""
+        """Return the check that the node is still building the block, judging by its number, otherwise by its
+        parent."""
 
         def objection(found: RpcResult) -> UpstreamError | None:
             is_same = False
@@ -421,7 +423,7 @@ class SingleStarknetNode(JsonRpcNode):
         return ConsistencyCheck(RpcRequest(_BLOCK, (self._built_tag or _PRE_CONFIRMED,)), objection)
 
     def _block_parameter(self, at: BlockId) -> object:
-        """Return the block parameter of a request for state: the hash of a known block."""
+        """Return the block parameter of a state request: the hash of a known block."""
         if not isinstance(at, BlockHeader):
             return {"block_number": block_number(at)}
         return (self._built_tag or _PRE_CONFIRMED) if at.is_pending else {"block_hash": _short(at.hash)}
@@ -463,9 +465,9 @@ class SingleStarknetNode(JsonRpcNode):
         return number
 
     def _gas_price(self, found: object) -> int:
-        """Return the price of a unit of L2 gas and of the data gas that comes with it, in the base unit of STRK.
+        """Return the price of a unit of L2 gas, including the data gas that comes with it, in base units of STRK.
 
-        Before version 0.8 of the specification it follows from the price of L1 gas.
+        Before version 0.8 of the specification, it is derived from the L1 gas price.
         """
         l2_gas, l1_gas, data_gas = (self._price_in_fri(found, name) for name in _PRICES)
         data_units, gas_units = DATA_GAS
@@ -487,7 +489,7 @@ class SingleStarknetNode(JsonRpcNode):
 
 
 class StarknetNode(FailoverNode, SingleStarknetNode):
-    """A `Node` of Starknet, as `FailoverNode`."""
+    """A Starknet `Node`, as `FailoverNode`."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `SingleStarknetNode.read_head`."""
@@ -503,7 +505,7 @@ def _is_unknown_block(error: UpstreamError) -> bool:
 
 
 def _without_calldata(found: object) -> object:
-    """Return the felt for a call without calldata: the hash of a class as it is, of a block its time."""
+    """Return the felt for a call without calldata: a class's hash itself, or a block's time."""
     if not isinstance(found, dict):
         return found
     timestamp = found.get("timestamp")

@@ -1,7 +1,7 @@
-"""A lasting connection to a node, over WebSocket or an IPC socket, with a subscription to new blocks.
+"""A persistent connection to a node over WebSocket or an IPC socket, with a subscription to new blocks.
 
-web3 carries it, in an event loop in a separate thread, and it reconnects by itself. Importing web3 takes about a
-second, so only commands that last load this module, and only if a node has such a URL.
+It uses web3, in an event loop in a separate thread, and reconnects automatically. Importing web3 takes about a second,
+so only long-running commands load this module, and only if a node has such a URL.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from swapcli.state.rpc.rpc_node import wrong_chain
 
 _FIRST_PAUSE_S: Final = 0.1
 _MAX_PAUSE_S: Final = 15.0
-"""Pauses between attempts to connect. An exchange that needs the connection ends a pause."""
+"""Maximum pause between attempts to connect. An exchange that needs the connection ends the pause."""
 _PING_INTERVAL_S: Final = 10.0
-"""Detects a peer that has gone without closing the connection. web3's default lets that take five minutes."""
-_CLOSE_TIMEOUT_S: Final = 0.5  # of the closing handshake, which nothing waits for
-_JOIN_TIMEOUT_S: Final = 2.0  # for the thread of the connection to answer or to end
+"""Detects a peer that is gone without having closed the connection. By default, web3 takes five minutes for that."""
+_CLOSE_TIMEOUT_S: Final = 0.5  # for the closing handshake, which nothing waits for
+_JOIN_TIMEOUT_S: Final = 2.0  # for the connection's thread to respond or to end
 _MESSAGE_TOO_BIG: Final = 1009
 """The WebSocket close code for a message that is too large for the peer (RFC 6455)."""
 _HINT: Final = "check the node's URL, and that it is running"
 
-# web3 and websockets log the URLs of nodes, which may hold keys, and failures that we report ourselves.
+# web3 and websockets log node URLs, which may contain keys, and failures that we report ourselves.
 for _name in ("web3", "websockets"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
@@ -54,9 +54,9 @@ for _name in ("web3", "websockets"):
 class LiveConnection:
     """An `RpcConnection` to a WebSocket URL or the path of an IPC socket, which the first use opens.
 
-    If there are `heads`, it subscribes to new blocks of the chain `chain_id` for them. `timeout_s` bounds opening it.
-    WebSocket requests carry `headers`, whose values no error shows; `proxy` is the URL of an HTTP proxy. Any thread may
-    use it; exchanges wait for each other.
+    If there are `heads`, it subscribes them to new blocks of the chain `chain_id`. `timeout_s` limits opening it.
+    WebSocket requests carry `headers`, whose values errors never show; `proxy` is the URL of an HTTP proxy. Any thread
+    may use it; exchanges wait for each other.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class LiveConnection:
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def restart(self) -> None:
-        """Close the connection and open another, without waiting for it."""
+        """Close the connection and open another one, without waiting for it."""
         if self._is_running.is_set():
             self._connector.restart()
 
@@ -124,10 +124,10 @@ class LiveConnection:
 
 
 class _Exchanging(PersistentConnectionProvider):
-    """Adds exchanges of our own requests to a provider of web3.
+    """Adds exchanges of our own requests to a web3 provider.
 
-    web3 waits for a response by looking for it again and again, which takes a whole core. Here one request is under
-    way at a time, and the next message that is not an announcement ends it.
+    web3 waits for a response by polling, which takes a whole core. Here one request is in progress at a time, and the
+    next message that is not an announcement ends it.
     """
 
     was_useful = False
@@ -140,18 +140,18 @@ class _Exchanging(PersistentConnectionProvider):
         return await self._response
 
     async def send_request(self, method: RPCEndpoint, params: Any) -> RPCRequest:
-        """As web3's, for its own requests."""
+        """Send one of web3's own requests."""
         self._response = asyncio.get_running_loop().create_future()
         return await super().send_request(method, params)
 
     async def recv_for_request(self, rpc_request: RPCRequest) -> RPCResponse:
-        """As web3's, for its own requests."""
+        """Receive the response to one of web3's own requests."""
         del rpc_request
         assert self._response
         return cast(RPCResponse, await asyncio.wait_for(self._response, self.request_timeout))
 
     async def disconnect(self) -> None:
-        """As web3's, which does not close a connection whose last message was invalid before it is called again."""
+        """Disconnect as web3 does, but close a connection whose last message was invalid in the first call."""
         try:
             await super().disconnect()
         except Exception:
@@ -180,7 +180,7 @@ class _WebSocket(_Exchanging, WebSocketProvider):
         finally:
             if self._ws is not None:
                 self._ws.transport.abort()
-            await asyncio.sleep(0)  # the socket is released in the loop's next round, which may be the last
+            await asyncio.sleep(0)  # the loop's next round, perhaps its last, releases the socket
 
 
 class _IpcSocket(_Exchanging, AsyncIPCProvider):
@@ -188,11 +188,11 @@ class _IpcSocket(_Exchanging, AsyncIPCProvider):
 
 
 _Attempt = Future["_Exchanging | UpstreamError"]
-"""An attempt to connect: the open connection, or why there is none."""
+"""An attempt to connect: the open connection, or the reason why there is none."""
 
 
 class _Connector:
-    """Keeps a connection open, in an event loop. `run` comes first; other threads may use the other public methods."""
+    """Keeps a connection open, in an event loop. Call `run` first; other threads may use the other public methods."""
 
     def __init__(
         self,
@@ -208,9 +208,9 @@ class _Connector:
         self._headers, self._proxy, self._heads = headers, proxy, heads
 
     async def run(self, is_running: Event) -> None:
-        """Connect again and again, with pauses that grow while attempts fail. Sets `is_running` when it has begun."""
+        """Connect again and again, with growing pauses while attempts fail. Sets `is_running` when it has begun."""
         self._loop = asyncio.get_running_loop()
-        # We report what ends a connection; the loop would print tracebacks with its URL.
+        # We report what ends a connection; the loop would print tracebacks that contain its URL.
         self._loop.set_exception_handler(lambda *_: None)
         self._main = cast("Task[Any]", asyncio.current_task())
         self._is_needed = asyncio.Event()
@@ -236,7 +236,7 @@ class _Connector:
             self._loop.call_soon_threadsafe(self._main.cancel)
 
     def restart(self) -> None:
-        """Close the connection; `run` opens another."""
+        """Close the connection; `run` then opens another one."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._session.cancel)
 
@@ -249,7 +249,7 @@ class _Connector:
             exchange.close()
             raise self.unreachable() from None
         try:
-            # The exchange ends itself at its deadline. This one is for a loop that ends first.
+            # The exchange ends at its own deadline. This one is for a loop that ends first.
             return future.result(timeout_s + _JOIN_TIMEOUT_S)
         except FutureCancelled:
             raise self.unreachable() from None
@@ -259,7 +259,7 @@ class _Connector:
             future.cancel()
 
     def unreachable(self) -> Unreachable:
-        """Return the error of a connection that cannot be used."""
+        """Return the error for a connection that cannot be used."""
         return Unreachable(f"no connection to {self._redacted_url}", hint=_HINT)
 
     def _end_attempt(self, attempt: _Attempt, error: BaseException | None) -> None:
@@ -274,7 +274,7 @@ class _Connector:
             self._is_needed.clear()
 
     def _drop(self, attempt: _Attempt) -> None:
-        """End the connection of an attempt: later exchanges wait for the next one."""
+        """End the connection of an attempt; later exchanges wait for the next one."""
         if self._attempt is attempt:
             self._attempt = self._loop.create_future()
             self._is_needed.clear()
@@ -290,7 +290,7 @@ class _Connector:
             await web3.subscription_manager.handle_subscriptions(run_forever=True)
 
     async def _subscribe(self, web3: AsyncWeb3[Any], heads: SubscribedHeads) -> str | None:
-        """Subscribe to new blocks. Return why the node rejects, which can be read even so; None if it does not."""
+        """Subscribe to new blocks. Return why the node rejects that (it can still be read); None if it does not."""
         chain_id = await web3.eth.chain_id
         if chain_id != self._chain_id:
             raise wrong_chain(self._redacted_url, chain_id, self._chain_id)
@@ -319,7 +319,7 @@ class _Connector:
         except UpstreamError:
             raise
         except (TimeoutError, CancelledError) as error:
-            # A response that arrives later must not be taken for that of the next exchange.
+            # A response that arrives later must not be mistaken for the next exchange's.
             self._drop(attempt)
             raise (self.late() if isinstance(error, TimeoutError) else self.unreachable()) from None
         except Exception as error:
@@ -362,7 +362,7 @@ class _Connector:
         )
 
     def _describe(self, error: BaseException | None) -> UpstreamError:
-        """Return the error to report for one of web3, whose own text shows the URL."""
+        """Return the error to report for an error of web3, whose own text shows the URL."""
         if isinstance(error, UpstreamError):
             return error
         cause = error.__cause__ if error and error.__cause__ else error
@@ -374,7 +374,7 @@ class _Connector:
             return refused(rejected, classify_status(status, "", Attempt()))
         if isinstance(cause, TimeExhausted | TimeoutError):
             return self.late()
-        # An untrusted certificate and a host name that cannot be encoded are also a ValueError.
+        # An untrusted certificate and a host name that cannot be encoded also raise ValueError.
         if isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionRefusedError | UnicodeError) and not isinstance(
             cause, UnicodeDecodeError
         ):
@@ -389,7 +389,7 @@ class _Connector:
 
 
 def _header_of(found: Mapping[str, Any]) -> BlockHeader | None:
-    """Return the header that a node announces; None if something of it is missing."""
+    """Return the header that a node announces; None if it is incomplete."""
     try:
         block_hash, parent_hash = (f"0x{bytes(found[name]).hex()}" for name in ("hash", "parentHash"))
         return BlockHeader(found["number"], block_hash, parent_hash, found["timestamp"], found.get("baseFeePerGas", 0))
@@ -398,5 +398,5 @@ def _header_of(found: Mapping[str, Any]) -> BlockHeader | None:
 
 
 def _is_too_large(error: BaseException | None) -> bool:
-    """Return whether the peer has closed the connection because a message was too large for it."""
+    """Return whether the peer closed the connection because a message was too large for it."""
     return isinstance(error, ConnectionClosedError) and error.rcvd is not None and error.rcvd.code == _MESSAGE_TOO_BIG

@@ -1,8 +1,8 @@
-"""Other nodes that read again what a first one has read, so that no single node decides what is signed.
+"""Nodes that repeat the reads of a first node, so that no single node decides what the user signs.
 
-A `WitnessNode` is one node alone. It reads in a separate thread, while the first node is still being read: the block,
-then each batch of calls that the first node has responded. What it has read, it remembers, so that the pools can be
-built from its answers without another request.
+A `WitnessNode` is a single node. It reads in a separate thread, while the first node is still being read: first the
+block, then each batch of calls that the first node has completed. It remembers the results, so pools can be built from
+them without another request.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from swapcli.state.rpc.node import BlockHeader, ChainHead, WitnessableNode
 T = TypeVar("T")
 
 _MIN_WAIT_S: Final = 1.0
-"""Nodes of one network differ by a second or two, whatever the time between blocks."""
+"""Nodes of one network differ by a second or two, whatever the block time."""
 _MAX_WAIT_S: Final = 12.0
 _WAIT_STEPS: Final = 4
 _MAX_JOB_S: Final = 30.0
 
 
 class BlockMissing(UpstreamError):
-    """The node is up to date, but does not have the block."""
+    """The node is up to date but does not have the block."""
 
     code = "BLOCK_MISSING"
 
 
 class Witnesses(Protocol):
-    """The nodes that can confirm the state of a block that others have read."""
+    """The nodes that can confirm the state of a block read from other nodes."""
 
     @property
     def first_host(self) -> str:
-        """The host of the node that has read the state alone; empty if that were several nodes, or an unknown one."""
+        """The host of the only node that has read the state; empty if there were several, or if it is unknown."""
 
     @property
     def description(self) -> str:
-        """The nodes that were read, for messages, if there is no `first_host`."""
+        """The nodes that were read, for messages without a `first_host`."""
 
     @property
     def required(self) -> int:
         """The number of nodes that must agree on a state, including the node that was read, if there are that many."""
 
     def candidates(self) -> Iterator[WitnessNode]:
-        """Yield the nodes that may confirm the state, in the order to try them. The caller closes them."""
+        """Yield the nodes that may confirm the state, in the order in which to try them. The caller closes them."""
 
 
 class Pending(Generic[T]):
-    """The result of a job of another thread, which takes `timeout_s` at most."""
+    """The result of another thread's job, which takes at most `timeout_s`."""
 
     def __init__(self, job: Callable[[], T], timeout_s: float) -> None:
         self._job, self._timeout_s, self._done = job, timeout_s, Event()
@@ -67,12 +67,12 @@ class Pending(Generic[T]):
         """Do the job."""
         try:
             self._results.append(self._job())
-        except Exception as error:  # raised in the thread that waits
+        except Exception as error:  # raised in the waiting thread
             self._error = error
         self._done.set()
 
     def result(self) -> T:
-        """Return the result, or raise the error, once there is one. Raises `UpstreamTimeout`."""
+        """Return the result or raise the error, once there is one. Raises `UpstreamTimeout`."""
         if not self._done.wait(self._timeout_s):
             raise UpstreamTimeout("it did not respond in time")
         if self._error is not None:
@@ -81,10 +81,10 @@ class Pending(Generic[T]):
 
 
 class WitnessNode(DelegatingNode[WitnessableNode]):
-    """A `RememberingNode` over one node alone, whose `host` is for messages.
+    """A `RememberingNode` over a single node, whose `host` is for messages.
 
-    `start` and `prefetch` return at once. `head` and `finish` wait for them, and raise their errors. `close_node` ends
-    its connections, and `abort` an exchange that is under way.
+    `start` and `prefetch` return immediately. `head` and `finish` wait for them, and raise their errors. `close_node`
+    closes its connections, and `abort` ends an exchange in progress.
     """
 
     def __init__(
@@ -124,29 +124,29 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         return self._started is not None
 
     def start(self, number: int, code_of: str | None = None) -> None:
-        """Begin to read a block. Until it is there, wait for one block time."""
+        """Begin to read a block. If it does not exist yet, wait for one block time."""
         Thread(target=self._work, daemon=True).start()
         self._started = self.do(lambda: self._find_block(number, code_of))
 
     def head(self) -> ChainHead:
-        """Return the block, with the current gas price and the code of the contract. Raises `BlockMissing` if the node
-        is up to date and does not have it, and `UpstreamError`."""
+        """Return the block, with the current gas price and the contract's code. Raises `BlockMissing` if the node is up
+        to date but does not have the block, and `UpstreamError`."""
         assert self._started is not None
         return self._started.result()
 
     def prefetch(self, calls: Sequence[ContractCall]) -> None:
-        """Begin to make calls on the state of the block. Batches that wait are sent together."""
+        """Begin to make calls on the block's state. Waiting batches are sent together."""
         self._prefetched.put(calls)
         self._last = self.do(self._call_prefetched)
 
     def do(self, job: Callable[[], T]) -> Pending[T]:
-        """Begin to run a job on this node, after those before it."""
+        """Start a job on this node, after its earlier jobs."""
         pending = Pending(job, self._timeout_s)
         self._jobs.put(pending)
         return pending
 
     def finish(self) -> None:
-        """Wait for what was begun. Raises its error."""
+        """Wait for everything that was begun. Raises its error."""
         self.head()
         if self._last is not None:
             self._last.result()
@@ -175,7 +175,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
             while (job := self._jobs.get()) is not None and not self._is_closed:
                 job.run()
         finally:
-            self._close_node()  # by this thread, which may still have been sending
+            self._close_node()  # by this thread, which may still be sending
 
     def _find_block(self, number: int, code_of: str | None) -> ChainHead:
         wait_s = min(max(self._block_time_s, _MIN_WAIT_S), _MAX_WAIT_S)
@@ -191,7 +191,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         raise BlockMissing(f"does not have it: its newest block is {newest.number:,}")
 
     def _call_prefetched(self) -> None:
-        """Make the calls of all batches that wait. Raises `UpstreamError`, also if the block could not be found."""
+        """Make the calls of all waiting batches. Raises `UpstreamError`, also if the block could not be found."""
         calls: dict[ContractCall, None] = {}
         while True:
             try:

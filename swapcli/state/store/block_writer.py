@@ -19,7 +19,7 @@ from swapcli.state.store.stored_block_header import StoredBlock
 from swapcli.state.store.transfers import write_transfers
 
 _RERANK_GROWTH, _RERANK_MIN_POOLS = 1.25, 200
-"""A store that has grown by this factor and number of pools since its last full ranking is ranked as a whole again."""
+"""A store that has grown by this factor and this number of pools since its last full ranking is fully ranked again."""
 
 Anchors = Mapping[str, float]
 """Dollars per whole token, by address."""
@@ -28,7 +28,7 @@ Anchors = Mapping[str, float]
 class BlockWriter:
     """Changes a store inside one transaction. The ranking is up to date once `update_ranking` has run.
 
-    `block` is the block that is written, None if the store cannot rewind behind the changes.
+    `block` is the block being written; None if the changes cannot be undone.
     """
 
     def __init__(self, connection: sqlite3.Connection, block: StoredBlock | None, anchors: Anchors) -> None:
@@ -61,9 +61,9 @@ class BlockWriter:
     def put_pools(
         self, pools: Iterable[Pool], *, placeholder_pools: frozenset[str] = frozenset(), block: int | None = None
     ) -> None:
-        """Insert pools, or update their state. Raises `MarketError` if a token of theirs is not stored.
+        """Insert pools, or update their state. Raises `MarketError` if one of their tokens is not stored.
 
-        `placeholder_pools` are the keys of pools with made-up addresses. `block` is that of their state if the
+        `placeholder_pools` are the keys of pools with made-up addresses. `block` is the block of their state if the
         writer has none.
         """
         tokens: dict[str, tuple[int, Token]] = {}
@@ -95,9 +95,9 @@ class BlockWriter:
             self._connection.execute("DELETE FROM unannounced WHERE key = ?", (pool.key,))
 
     def mark_unexplained(self, keys: Iterable[str]) -> None:
-        """Record pools that changed without an event of their kind; from now on they must be read at every block.
+        """Record pools that changed without an event of their kind; from now on they are read at every block.
 
-        Rewinding keeps the entries: the contracts stay what they are.
+        Rewinding keeps the entries, because the contracts do not change.
         """
         self._connection.executemany(
             "INSERT OR IGNORE INTO unexplained VALUES (?, ?)", [(key, self._at) for key in keys]
@@ -117,7 +117,7 @@ class BlockWriter:
     def remove_unused_tokens(self, keep: str | None) -> None:
         """Remove the tokens that no pool has, except the one at the address `keep`.
 
-        The ranking does not show it before `rebuild_ranking`.
+        The ranking does not reflect this before `rebuild_ranking`.
         """
         rows = self._connection.execute("SELECT DISTINCT tokens FROM pools")
         used = {int(token_id) for (token_ids,) in rows for token_id in token_ids.split(",")}
@@ -130,7 +130,7 @@ class BlockWriter:
     def record_skipped(self, entries: Iterable[SkippedEntry]) -> None:
         """Record pools and tokens that are not stored. Rewinding keeps the entries; stored pools take precedence.
 
-        A lost pool stays lost, even if a later entry has another reason.
+        A lost pool stays lost, even if a later entry has a different reason.
         """
         self._connection.executemany(
             "INSERT INTO left_out (key, reason, place, is_lost) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
@@ -143,7 +143,7 @@ class BlockWriter:
         write_transfers(self._connection, behaviours, block if self._at is None else self._at)
 
     def put_metadata(self, name: str, value: object, *, undoable: bool = False) -> None:
-        """Store a JSON value by name. If it is `undoable`, rewinding restores the value of the earlier block."""
+        """Store a JSON value by name. If it is `undoable`, rewinding restores its value at the earlier block."""
         if undoable:
             undo_log.save_metadata(self._connection, self._at, name)
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
@@ -156,7 +156,7 @@ class BlockWriter:
         gas_price_wei: int | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Update the source of the state and the gas price. None leaves a value unchanged."""
+        """Update the state's source and the gas price. None leaves a value unchanged."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
             "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
@@ -180,7 +180,7 @@ class BlockWriter:
         ranking_updates.rebuild(self._connection, self._anchor_prices())
 
     def _anchor_prices(self) -> dict[int, float]:
-        """Return dollars per base unit by token id: of the stablecoins, or the reference prices if there are none."""
+        """Return dollars per base unit by token id, for the stablecoins, or reference prices if there are none."""
         rows = self._connection.execute("SELECT id, address, decimals, price_usd FROM tokens").fetchall()
         prices = {token_id: self._anchors[address] for token_id, address, _, _ in rows if address in self._anchors}
         prices = prices or {token_id: price for token_id, _, _, price in rows if price}

@@ -1,4 +1,4 @@
-"""Open and remove the file of a store, and its transactions."""
+"""Open and remove a store's file, and run its transactions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from swapcli.core.errors import ConfigError
 from swapcli.state.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
 from swapcli.state.store.sqlite_errors import DISK_FAILURES, PRIMARY_CODE, not_a_store, translate_errors
 
-BUSY_TIMEOUT_MS = 5_000  # for another process to finish its write
+BUSY_TIMEOUT_MS = 5_000  # wait for another process to finish its write
 IN_MEMORY = ":memory:"
-"""The path of a store in the memory of the process."""
+"""The path of a store in the process's memory."""
 _CACHE_KIB = 8 * 1024
 """SQLite's page cache: quotes read scattered rows, and the default of 2 MiB reads pages twice."""
 
@@ -38,7 +38,7 @@ def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
 
 
 def remove_store(path: str) -> None:
-    """Delete the store at `path`, with the files that SQLite keeps beside it; a damaged store too.
+    """Delete the store at `path`, even if it is damaged, and the files that SQLite keeps next to it.
 
     Waits a few seconds for other processes to close it. Raises `ConfigError` if there is no store, a process still has
     it open, or it cannot be deleted, and `MarketError` if it is not a store.
@@ -62,7 +62,7 @@ def remove_store(path: str) -> None:
 
 
 def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
-    """Lock the store, also against readers, and delete the files beside it."""
+    """Lock the store, also against readers, and delete the files next to it."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     try:
         # SQLite leaves WAL mode only if no other connection has the file open, and then deletes the files next to it.
@@ -80,9 +80,9 @@ def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
 
 @contextmanager
 def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """Make all reads inside see the same block, even if another process writes.
+    """Make all reads in the context see the same block, even if another process writes.
 
-    Inside a write transaction, they see what it has written so far.
+    Inside a write transaction, they see its changes so far.
     """
     with translate_errors(path):
         if connection.in_transaction:
@@ -97,7 +97,7 @@ def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None
 
 @contextmanager
 def write_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """Commit everything that is written inside, or nothing."""
+    """Commit all writes in the context, or none."""
     with translate_errors(path):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -128,12 +128,13 @@ def _connect(path: str, mode: str) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
-    # In this order: another process may be creating it, and commits the tables and the application id together.
+    # In this order, because another process may be creating the store; it commits the tables and the application id
+    # together.
     if not _is_empty(connection) and connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
         raise not_a_store(path)
     check_version(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
-    # Safe with WAL: a loss of power may lose the last blocks, but never half of one.
+    # Safe with WAL: a power loss may lose the last blocks, but never leaves half of one.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -152,7 +153,7 @@ def _is_write_error(error: BaseException) -> bool:
 
 def _open_read_only(path: str, cause: BaseException) -> sqlite3.Connection:
     """Open read-only and without locks. Unsafe only if a process with more privileges is writing."""
-    # The attempt to open it may have left an empty one.
+    # The attempt to open it may have left an empty file.
     if os.path.exists(path + "-wal") and os.path.getsize(path + "-wal"):
         raise cause
     connection = _connect(path, "ro&immutable=1")

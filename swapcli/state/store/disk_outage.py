@@ -1,4 +1,4 @@
-"""Copies of stores in memory, for as long as the disk of a store cannot be written.
+"""Copies of stores in memory, used while a store's disk cannot be written.
 
 A copy has everything, including the blocks to which the store can rewind, so following the chain continues in it. Later
 its changes are written to the store in one transaction, without the node.
@@ -16,7 +16,7 @@ from swapcli.state.store.stored_block_header import StoredBlock
 
 
 def open_copy(source: sqlite3.Connection, path: str) -> sqlite3.Connection:
-    """Open the copy at `path` if it is as new as the store, such as that of a killed process, otherwise a new one.
+    """Open the copy at `path` if it is as new as the store, such as one left by a killed process; otherwise a new one.
 
     Raises `SwapcliError` and `sqlite3.Error`.
     """
@@ -44,9 +44,9 @@ def remove_copy(path: str) -> None:
 
 
 def write_changes(copy: sqlite3.Connection, path: str, left_at: StoredBlock | None) -> None:
-    """Write the rows of a copy that differ to the store at `path`, which was at the block `left_at`.
+    """Write the rows of a copy that differ to the store at `path`, which the copy left at the block `left_at`.
 
-    If another process has brought the store further meanwhile, it stays as it is. Raises `sqlite3.Error`.
+    If another process has advanced the store in the meantime, it stays as it is. Raises `sqlite3.Error`.
     """
     copy.execute("ATTACH ? AS disk", (path,))
     try:

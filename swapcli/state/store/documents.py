@@ -1,4 +1,4 @@
-"""Tokens and pools of a store as the JSON documents of a market file, without parsing them."""
+"""Tokens and pools of a store as a market file's JSON documents, without parsing them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PoolDocument(NamedTuple):
 
 
 def read_pool_documents(connection: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, PoolDocument]:
-    """Return the pools with these keys, or all, by key. Integers of their state are numbers."""
+    """Return the pools with these keys, or all pools, by key. Integers in their state are numbers."""
     where, values = _where("key", keys)
     rows = connection.execute(f"{_SELECT_POOLS} {where} ORDER BY id", values).fetchall()
     ids = {token_id for row in rows for token_id in row[4].split(",")}
@@ -31,7 +31,7 @@ def read_pool_documents(connection: sqlite3.Connection, keys: Iterable[str] | No
 
 
 def read_token_documents(connection: sqlite3.Connection, addresses: Iterable[str] | None) -> dict[str, bytes]:
-    """Return the tokens at these addresses, or all, by address."""
+    """Return the tokens at these addresses, or all tokens, by address."""
     where, values = _where("address", addresses)
     rows = connection.execute(f"SELECT {TOKEN_COLUMNS} FROM tokens {where} ORDER BY id", values).fetchall()
     transfers = read_transfers(connection, [row[1] for row in rows])
@@ -39,7 +39,7 @@ def read_token_documents(connection: sqlite3.Connection, addresses: Iterable[str
 
 
 def tokens_changed_since(connection: sqlite3.Connection, block: int) -> set[str]:
-    """Return the addresses of the tokens that this block or a later one wrote, or probed the transfers of."""
+    """Return the addresses of tokens that this block or a later one wrote, or whose transfers it probed."""
     query = "SELECT address FROM undo_tokens WHERE at >= ?1 UNION SELECT address FROM token_transfers WHERE block >= ?1"
     return {address for (address,) in connection.execute(query, (block,))}
 
@@ -66,7 +66,7 @@ def _render_pool(row: tuple[object, ...], addresses: Mapping[str, str]) -> bytes
         "tokens": [addresses[token_id] for token_id in str(token_ids).split(",")],
         "fee_ppm": fee_ppm,
     }
-    # The column has the state as compact JSON, which is spliced in: parsing it would take most of the time.
+    # The column contains the state as compact JSON, which is inserted as text: parsing it would take most of the time.
     document, fields = _compact(entry), str(state).encode()
     return document if fields == b"{}" else document[:-1] + b"," + fields[1:]
 

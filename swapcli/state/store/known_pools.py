@@ -1,6 +1,6 @@
-"""The pools that a store has and those that were skipped, for the code that keeps it up to date.
+"""The stored and the skipped pools, for the code that keeps a store up to date.
 
-While a block is being written, every query sees what has been written so far.
+While a block is being written, every query sees the changes so far.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from swapcli.state.store.transfers import deepest_pools, tokens_to_probe
 
 
 class SkippedEntry(NamedTuple):
-    """A pool or token that is not stored. `pool_ref` is what its writer needs to read it again, None if it never will.
+    """A pool or token that is not stored. `pool_ref` is needed to read it again; None if it never will be.
 
     `is_lost` marks a pool that was stored before, or that its factory lists: every sync tries to read it again.
     """
@@ -38,7 +38,7 @@ class Inventory:
         self._connection, self._path = connection, path
 
     def head(self) -> StoredBlock | None:
-        """Return the store's block, None if it has none. While a block is being written, the block before it."""
+        """Return the store's block, None if it has none; while a block is being written, the block before it."""
         ((number, block_hash, timestamp),) = self._rows("SELECT head, hash, timestamp FROM meta")
         return None if number is None else StoredBlock(number, block_hash, timestamp)
 
@@ -59,11 +59,11 @@ class Inventory:
         return pools, tokens
 
     def has_pools(self) -> bool:
-        """Return whether there is any pool, without counting them."""
+        """Return whether there are any pools, without counting them."""
         return bool(self._rows("SELECT 1 FROM pools LIMIT 1"))
 
     def families_by_protocol(self) -> dict[str, frozenset[str]]:
-        """Return the families of the pools of each protocol that has any."""
+        """Return the families of the pools of each protocol that has pools."""
         families: dict[str, set[str]] = {}
         for protocol, family in self._rows("SELECT DISTINCT protocol, family FROM pools"):
             families.setdefault(protocol, set()).add(family)
@@ -78,7 +78,7 @@ class Inventory:
         return [key for (key,) in self._rows(query)]
 
     def unexplained_pools(self) -> dict[str, str]:
-        """Return the protocol of each pool that changed without an event that its kind has, by key."""
+        """Return the protocol of each pool that changed without an event of its kind, by key."""
         query = "SELECT key, protocol FROM pools WHERE key IN (SELECT key FROM unexplained) ORDER BY key"
         return dict(self._rows(query))
 
@@ -90,7 +90,8 @@ class Inventory:
         return {address: counts[str(token_id)] for token_id, address in self._rows("SELECT id, address FROM tokens")}
 
     def pool_keys_after(self, after: int, limit: int, protocol: str | None = None) -> dict[int, str]:
-        """Return the keys of the next `limit` pools (of a protocol) with ids above `after`, by id. Ids never change."""
+        """Return the keys of the next `limit` pools (of a protocol) with ids above `after`, in id order. Ids never
+        change."""
         where, values = ("", ()) if protocol is None else ("AND protocol = ?3", (protocol,))
         query = f"SELECT id, key FROM pools WHERE id > ?1 {where} ORDER BY id LIMIT ?2"
         return dict(self._rows(query, after, limit, *values))
@@ -100,12 +101,13 @@ class Inventory:
         yield from self._rows("SELECT key, address, family FROM pools")
 
     def own_contracts_after(self, after: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return id, address and family of the next `limit` pools with contracts of their own and ids above `after`."""
+        """Return the id, address and family of the next `limit` pools that have separate contracts and ids above
+        `after`."""
         query = "SELECT id, key, family FROM pools WHERE id > ?1 AND key = address ORDER BY id LIMIT ?2"
         return [(pool_id, key, family) for pool_id, key, family in self._rows(query, after, limit)]
 
     def last_pool_id(self) -> int:
-        """Return the highest id of a pool, 0 if there are none."""
+        """Return the highest pool id; 0 if there are none."""
         ((pool_id,),) = self._rows("SELECT coalesce(max(id), 0) FROM pools")
         return int(pool_id)
 
@@ -125,7 +127,8 @@ class Inventory:
         return {row[1]: parse_token(row) for row in self._rows(query, _json_list(addresses))}
 
     def pools_below_depth(self, depth_usd: float, keys: Iterable[str] | None = None) -> list[str]:
-        """Return the keys of the pools (among `keys`) whose ranked depth is lower; 0 without a token of known price.
+        """Return the keys of the pools (among `keys`) whose ranked depth is lower. It is 0 without a token of known
+        price.
 
         The depth of sampled pools is unknown.
         """

@@ -1,4 +1,4 @@
-"""The record of the network that a store belongs to."""
+"""The record of a store's network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _is_known(network: Network, networks: NetworkLookup) -> bool:
 
 
 def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLookup) -> Network:
-    """Return the store's network. Raises `ConfigError` if `networks` knows one of that name with another chain id."""
+    """Return the store's network. Raises `ConfigError` if `networks` has one with the same name but another chain
+    id."""
     row = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
     if row is None:
         raise ConfigError(
@@ -70,7 +71,7 @@ def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLoo
 
 
 def check_network_name(path: str, network: Network, networks: NetworkLookup, name: str) -> None:
-    """Raise `ConfigError` unless `name`, a name or chain id, is that of `network`."""
+    """Raise `ConfigError` unless `name`, a name or chain id, belongs to `network`."""
     try:
         requested = networks(name)
     except UnknownNetwork:
@@ -81,7 +82,7 @@ def check_network_name(path: str, network: Network, networks: NetworkLookup, nam
 
 
 def check_same_network(path: str, stored: Row, name: str, chain_id: int) -> None:
-    """Raise `ConfigError` unless the store's (name, chain id) are those given."""
+    """Raise `ConfigError` unless the store's name and chain id are the given ones."""
     if stored[0] != name:
         raise _other_network(path, f'for "{stored[0]}"', f'for "{name}"', stored[0])
     if stored[1] != str(chain_id):

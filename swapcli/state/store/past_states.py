@@ -1,4 +1,4 @@
-"""The states that a few pools had at the newest blocks, from the undo log."""
+"""The states of a few pools at the newest blocks, from the undo log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.state.store.rows import POOL_COLUMNS, Row
 from swapcli.state.store.stored_block_header import StoredBlock
 
 MAX_PAST_ROWS = 128
-"""Rows that are read and parsed: about 5 ms for pools of many ticks."""
+"""Rows to read and parse: about 5 ms for pools with many ticks."""
 
 
 def read_past_states(
@@ -22,9 +22,9 @@ def read_past_states(
     keys: Collection[str],
     parse_rows: Callable[[Sequence[Row]], Sequence[Pool]],
 ) -> tuple[PastPools, ...]:
-    """Return the states of pools at `blocks`, newest first: those that were stored then.
+    """Return the states of pools at `blocks`, newest first, as stored at those blocks.
 
-    Where there are too many to read, some are omitted, spread over the blocks. `parse_rows` parses rows of pools.
+    If there are too many to read, some are omitted, spread over the blocks. `parse_rows` parses rows of pools.
     """
     changes = _read_changes(connection, blocks, keys)
     versions = _versions(blocks, sorted({at for ats in changes.values() for at in ats}))
@@ -39,7 +39,7 @@ def read_past_states(
             if place not in rows:
                 rows[place] = _read_row(connection, *place)
         if any(rows[place][0] is None for place in places.values()):
-            break  # and none was stored earlier
+            break  # no earlier row exists
         times_s = tuple(block.timestamp for block in version if block.timestamp is not None)
         wanted.append((times_s, places))
     known = [place for place, row in rows.items() if row[0] is not None]
@@ -73,13 +73,14 @@ def _versions(blocks: Sequence[StoredBlock], changes: Sequence[int]) -> list[lis
 
 
 def _saved_at(changes: Sequence[int], number: int) -> int | None:
-    """Return the block that saved the state of block `number`: the next that changed it, None if it is the newest."""
+    """Return the block that saved the state at block `number`: the next one that changed it, None if it is the
+    newest."""
     position = bisect_right(changes, number)
     return changes[position] if position < len(changes) else None
 
 
 def _read_row(connection: sqlite3.Connection, at: int | None, key: str) -> Row:
-    """Return the row of a pool as the block `at` saved it, or as it is now; a row of None if it was not stored."""
+    """Return a pool's row as saved by the block `at`, or as it is now; a row of None if it was not stored."""
     if at is None:
         query, values = f"SELECT {POOL_COLUMNS} FROM pools WHERE key = ?", (key,)
     else:

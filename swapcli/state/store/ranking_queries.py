@@ -1,4 +1,4 @@
-"""The queries by which `selection` reads the ranking of a store."""
+"""The queries with which `selection` reads a store's ranking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.core.selection.depth_ranking import MIN_PRICE
 from swapcli.core.selection.ranking_reader import LegRow, PoolLimit, RankedToken
 
 _MAX_NEIGHBOURS = 200
-"""Neighbours of a token that are compared, deepest first: a hub has thousands."""
+"""Neighbours of a token to compare, deepest first: a hub has thousands."""
 
 
 class RankingQueries:
@@ -51,7 +51,8 @@ class RankingQueries:
         found: list[tuple[int, float]] = []
         widths: list[float] = []
         for other, depth, width in rows:
-            # No width exceeds the depth, which falls from row to row: the rest is not read if none of it can be better.
+            # No width exceeds the depth, which falls from row to row: once none of the rest can be better, reading
+            # stops.
             if len(widths) == limit and depth <= widths[0]:
                 break
             found.append((other, width))

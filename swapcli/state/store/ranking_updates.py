@@ -1,7 +1,7 @@
 """Keep the ranking columns and tables of a store up to date: `depth_ranking` computes, SQL aggregates.
 
-SQL sums depths and mid rates over the pools of a pair, as reading every leg of 100,000 pools into Python for each block
-would take seconds. Prices are computed in Python, by the search that quotes use as well; a test compares both.
+SQL sums depths and mid rates over the pools of a pair, because reading every leg of 100,000 pools into Python for each
+block would take seconds. Prices are computed in Python, by the same search that quotes use; a test compares both.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from swapcli.core.selection.depth_ranking import Leg, MidRate, PathPrice, price_new_tokens, price_tokens
 
 IdPair = tuple[int, int]
-"""The ids of two tokens, the lower first."""
+"""The ids of two tokens, the lower one first."""
 
 _LOG_MID_RATE = "(coalesce(up, -down) - coalesce(down, -up)) / 2"
-"""The fees of the two directions cancel. A leg of one direction has that rate."""
+"""The fees of the two directions cancel. A leg in one direction has that rate."""
 
 
 def _depth_usd(low: str, high: str, in_low: str, in_high: str) -> str:
-    """Return SQL for the depth of a leg: its thinner side in dollars, or the other if one has no price or liquidity."""
+    """Return SQL for a leg's depth: its thinner side in dollars, or the other side if one has no price or liquidity."""
     low_side = f"coalesce({in_low} * (SELECT worth FROM tokens WHERE id = {low}), 0.0)"
     high_side = f"coalesce({in_high} * (SELECT worth FROM tokens WHERE id = {high}), 0.0)"
     return (
@@ -73,7 +73,7 @@ def update(connection: sqlite3.Connection, pairs: set[IdPair]) -> None:
 
 
 def _mid_rates(connection: sqlite3.Connection) -> dict[int, dict[int, MidRate]]:
-    """Return the mid rate of every pair, weighted by depth, and its depth, in both directions."""
+    """Return the depth-weighted mid rate and the depth of every pair, in both directions."""
     mid_rates: dict[int, dict[int, MidRate]] = {}
     rows = connection.execute(
         f"SELECT low, high, sum(in_low * {_LOG_MID_RATE}) / sum(in_low), "

@@ -39,7 +39,7 @@ def pool_row(pool_id: int, pool: Pool, token_ids: Iterable[int], block: int | No
 
 
 def _with_integers(value: object) -> object:
-    """Return the state with integers in place of decimal strings: families parse both, and integers faster."""
+    """Return the state with integers instead of decimal strings: families parse both, and integers faster."""
     if isinstance(value, str) and value.removeprefix("-").isdecimal():
         return int(value)
     if isinstance(value, list):

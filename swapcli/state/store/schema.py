@@ -1,4 +1,4 @@
-"""The tables, as numbered migrations. A file's `user_version` is the number of migrations that it has been through.
+"""The tables, as numbered migrations. A file's `user_version` is the number of migrations it has been through.
 
 | table | content |
 |---|---|
@@ -102,7 +102,7 @@ CREATE TABLE unexplained (key TEXT PRIMARY KEY, block INTEGER) WITHOUT ROWID;
 """
 
 MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
-"""Never change or remove one: existing files have been through them."""
+"""Never change or remove a migration: existing files have been through it."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -23,14 +23,14 @@ _ENVIRONMENT_ERRORS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_TOOBIG: ("a pool is too large for it", "remove that pool"),
 }
 PRIMARY_CODE = 0xFF
-"""The lowest byte of an extended error code is the primary code."""
+"""The mask for the primary code: the lowest byte of an extended error code."""
 DISK_FAILURES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 """The primary codes of a disk that is full, broken or read-only."""
 
 
 @contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """Raise the error of this module, naming the file at `path`, for every error that SQLite raises inside."""
+    """Raise this module's error, which names the file at `path`, for every SQLite error in the context."""
     try:
         yield
     except sqlite3.ProgrammingError:

@@ -1,7 +1,7 @@
 """A network's market in a file.
 
-Each block is one transaction: whenever the process ends, the file has the last whole block, and readers always see one
-whole block.
+Each block is one transaction: whenever the process ends, the file contains the last whole block, and readers always see
+one whole block.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ if TYPE_CHECKING:
     from swapcli.core.model.pool import Pool
 
 MAX_CANDIDATE_POOLS, MAX_CANDIDATE_POOLS_OF_MANY = 600, 420
-"""Pools over which one order is quoted, the second number in a store of at least `_MANY_POOLS`. A transaction has room
-for about 400 swaps. Over 500 pools of 10,000, large orders would lose up to a fifth of a basis point. Over 450 of
-100,000, huge ones find routes that no transaction has room for, and the search for a smaller one takes five times as
-long."""
+"""The number of pools over which one order is quoted; the second number is for a store of at least `_MANY_POOLS`. A
+transaction has room for about 400 swaps. With 500 pools out of 10,000, large orders would lose up to a fifth of a basis
+point. With 450 out of 100,000, huge orders find routes too long for any transaction, and the search for a shorter one
+takes five times as long."""
 _MANY_POOLS = 50_000
 _WHOLE_FACTOR = 2
-"""Stores with up to so many times these pools are read whole: selecting pools takes as long as reading that many."""
+"""Stores with up to this multiple of these pools are read whole: selecting pools takes as long as reading that many."""
 
 _SELECT_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
 _MAX_SAMPLED_POOLS = 64
-"""Of one order: a live quote reads fewer."""
+"""Sampled pools of one order: a live quote reads fewer."""
 _SELECT_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
 
 
 def open_store(path: str, networks: NetworkLookup, name: str | None = None) -> Store:
-    """Open the store at `path`; `name` is the network that it must have, by name or chain id.
+    """Open the store at `path`; `name` is the network that it must contain, by name or chain id.
 
     Raises `ConfigError` if there is no store, if it cannot be opened or has another network, and `MarketError` if it is
     damaged, not a store, or written by a newer program.
@@ -94,7 +94,8 @@ def create_store(path: str, network: Network, networks: NetworkLookup) -> Store:
 
 
 class _LeftDisk(NamedTuple):
-    """What `Store.leave_disk` has left: the connection stays open, so that readers find the files that they need."""
+    """The disk state that `Store.leave_disk` left: the connection stays open, so that readers find the files they
+    need."""
 
     connection: sqlite3.Connection
     path: str
@@ -102,7 +103,7 @@ class _LeftDisk(NamedTuple):
 
 
 class Store:
-    """An open store, a context manager. It belongs to one thread; others open the file themselves.
+    """An open store, as a context manager. It belongs to one thread; other threads open the file themselves.
 
     >>> with open_store("base.sqlite", network) as store:
     ...     market = store.read_candidates(order)
@@ -127,17 +128,17 @@ class Store:
             if self._left is not None:
                 self._left.connection.close()
 
-    # --- outages of the disk
+    # --- disk outages
 
     @property
     def has_left_disk(self) -> bool:
-        """Whether `leave_disk` was called, and the changes since are not on the disk yet."""
+        """Whether `leave_disk` was called and later changes are not on the disk yet."""
         return self._left is not None
 
     def leave_disk(self, copy_path: str) -> None:
         """Continue in a copy of everything at `copy_path`, which becomes the `path` of the store.
 
-        Raises `InputOutputError` and `ConfigError` if the store cannot be read, or the copy not be written.
+        Raises `InputOutputError` and `ConfigError` if the store cannot be read, or if the copy cannot be written.
         """
         with translate_errors(self.path):
             copy = open_copy(self._connection, copy_path)
@@ -147,13 +148,13 @@ class Store:
     def return_to_disk(self) -> None:
         """Write all changes since `leave_disk` to the disk, and continue there. Raises as `write_block`.
 
-        The caller removes the copy when no one reads it any more.
+        The caller removes the copy once no one reads it any more.
         """
         assert self._left is not None
         left, path, head = self._left
         with translate_errors(path):
             write_changes(self._connection, path, head)
-        disk = open_connection(path)  # that of before may be read-only
+        disk = open_connection(path)  # the previous connection may be read-only
         copy, self._connection, self.path, self._left = self._connection, disk, path, None
         copy.close()
         left.close()
@@ -164,11 +165,11 @@ class Store:
     def write_block(
         self, number: int, block_hash: str | None = None, timestamp: int | None = None, *, reset: bool = False
     ) -> Iterator[BlockWriter]:
-        """Write the changes of a block: all of them, or none if the `with` ends in an error.
+        """Write the changes of a block: all of them, or none if the context ends in an error.
 
         Numbers must increase, with or without gaps; the newest block may be opened again to add to it. Raises
         `MarketError` for an older block, and if the store has a market that was not synced. `reset` accepts any block
-        of another chain: the caller must then write all state again, and the store cannot rewind behind it.
+        of another chain: the caller must then write all state again, and the store cannot rewind past it.
         """
         with write_transaction(self._connection, self.path):
             self.check_can_append()
@@ -221,7 +222,7 @@ class Store:
             return undo_log.read_blocks(self._connection)
 
     def write_market(self, market: MarketState) -> None:
-        """Replace everything by `market`, which must be of the store's network."""
+        """Replace everything with `market`, which must belong to the store's network."""
         stored = (self.network.name, str(self.network.chain_id))
         check_same_network(self.path, stored, market.network.name, market.network.chain_id)
         with write_transaction(self._connection, self.path):
@@ -261,7 +262,7 @@ class Store:
         return True
 
     def rebuild_ranking(self) -> None:
-        """Rank every token and pool now; blocks only do so when the store has grown much."""
+        """Rank every token and pool now; blocks do so only after the store has grown a lot."""
         with write_transaction(self._connection, self.path):
             BlockWriter(self._connection, None, self._anchors).rebuild_ranking()
 
@@ -274,12 +275,12 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Make all reads inside the `with` see the same block, even if another process writes."""
+        """Make all reads in the context see the same block, even if another process writes."""
         with read_transaction(self._connection, self.path):
             yield
 
     def read_past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return the states of these pools at the blocks of `read_blocks`, newest first; some if there are many.
+        """Return the states of these pools at the blocks of `read_blocks`, newest first; only some if there are many.
 
         Empty if one of them is not stored.
         """
@@ -295,7 +296,7 @@ class Store:
         return [parser.parse(row) for row in rows]
 
     def read_market(self) -> MarketState:
-        """Read the whole market. It equals the one that was written if `networks` still knows the same network."""
+        """Read the whole market. It equals the written one if `networks` still has the same network."""
         with read_transaction(self._connection, self.path):
             return self._read_all()
 
@@ -308,8 +309,8 @@ class Store:
     def read_candidates(self, order: Order, limit: int | None = None) -> MarketState:
         """Read the market with the pools that a quote for `order` can use: about `limit`, or all of a small store.
 
-        `limit` is by default what a route can use. The market has no pools between the order's tokens if the store does
-        not know one of them.
+        The default `limit` is what a route can use. If the store does not know one of the order's tokens, the market
+        has no pools between them.
         """
         from swapcli.core.selection.select_pools import select_pools
         from swapcli.state.store.ranking_queries import RankingQueries
@@ -333,7 +334,7 @@ class Store:
     def _sampled_pools(self, token_ids: Iterable[int], rows: Iterable[Row]) -> set[int]:
         """Return the ids of sampled pools between main tokens, or `token_ids`, and the tokens of the pools in `rows`.
 
-        The ranking cannot select them, as it does not know their rates.
+        The ranking cannot select them, because it does not know their rates.
         """
         main = ",".join(map(str, {*token_ids, *self._token_ids(self.network.stablecoins)}))
         tokens = ",".join(_token_ids_of(rows))
@@ -347,7 +348,8 @@ class Store:
         return {pool for (pool,) in self._connection.execute(query)}
 
     def find_pools(self, tokens: Collection[str], limit: int | None) -> tuple[list[str], int]:
-        """Return the keys of the `limit` deepest pools that trade all these tokens, by address, and their number."""
+        """Return the keys of the `limit` deepest pools that trade all these tokens, by address, and the total number of
+        such pools."""
         with read_transaction(self._connection, self.path):
             ids = self._token_ids(tokens)
             if len(ids) < len(set(tokens)):
@@ -383,7 +385,7 @@ class Store:
             return {token.address: token for token in self._tokens_by_id().values()}
 
     def read_transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-        """Return how those of the tokens transfer that were probed, by address."""
+        """Return how those of the tokens that were probed transfer, by address."""
         with read_transaction(self._connection, self.path):
             return self._transfers(addresses)
 
@@ -400,7 +402,7 @@ class Store:
             return json.loads(row[0]) if row else None
 
     def read_summary(self) -> StoreSummary:
-        """Count what the store has."""
+        """Count the contents of the store."""
         with read_transaction(self._connection, self.path):
             counts = swappable_pool_counts(self.network, self.inventory.pool_counts_by_token())
             return summarize_store(self._connection, self.path, len(counts))
@@ -429,7 +431,7 @@ class Store:
         return self._market(self._connection.execute(f"{_SELECT_POOLS} ORDER BY id"), self._tokens_by_id())
 
     def _read_part(self, rows: list[Row], token_ids: Iterable[int]) -> MarketState:
-        """Return the market with the pools of the rows, their tokens, and those of `token_ids`."""
+        """Return the market with the pools in the rows, their tokens, and those of `token_ids`."""
         ids = sorted(_token_ids_of(rows).union(map(str, token_ids)), key=int)
         tokens = self._connection.execute(f"{_SELECT_TOKENS} WHERE id IN ({','.join(ids)}) ORDER BY id")
         return self._market(rows, {row[0]: parse_token(row) for row in tokens})
@@ -472,6 +474,6 @@ class Store:
 
 
 def _token_ids_of(rows: Iterable[Row]) -> set[str]:
-    """Return the ids of the tokens of pools, as they are in the rows."""
+    """Return the ids of pools' tokens, as they are in the rows."""
     lists = {str(row[5]) for row in rows}
     return {token_id for each in lists for token_id in each.split(",") if token_id.isdecimal()}

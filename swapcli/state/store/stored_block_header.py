@@ -1,4 +1,4 @@
-"""The header of a block that the store has written: the head block, or an earlier one to which it can rewind."""
+"""The header of a block that the store has written: the head, or an earlier block to which it can rewind."""
 
 from __future__ import annotations
 

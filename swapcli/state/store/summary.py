@@ -1,4 +1,4 @@
-"""Counts of what a store has."""
+"""Counts of a store's contents."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ProtocolTotals(NamedTuple):
 class StoreSummary(NamedTuple):
     """The counts and the description of a store.
 
-    `tokens` are those that orders can swap. `block` is None if the state has no block. `undoable_blocks` is how many
-    blocks can be undone. `transfers` counts tokens by how they transfer. `layout` is the number of migrations. `pinned`
+    `tokens` counts swappable ones. `block` is None if the state has no block. `undoable_blocks` is the number of blocks
+    that can be undone. `transfers` counts tokens by how they transfer. `layout` is the number of migrations. `pinned`
     is as in `MarketState`.
     """
 
@@ -51,7 +51,7 @@ class StoreSummary(NamedTuple):
 
 
 def summarize_store(connection: sqlite3.Connection, path: str, tokens: int) -> StoreSummary:
-    """Count everything by a scan of all pools, without parsing them; `tokens` can be swapped."""
+    """Count everything with a scan of all pools, without parsing them; `tokens` counts swappable ones."""
     network, chain_id, provenance, source, gas_price, head, block_hash, timestamp, pinned = connection.execute(
         "SELECT network, chain_id, provenance, source, gas_price_wei, head, hash, timestamp, pinned FROM meta"
     ).fetchone()
@@ -85,7 +85,7 @@ GROUP BY protocol, family ORDER BY count(*) DESC, protocol, family
 
 
 def _file_size(path: str) -> int:
-    """Return the bytes of the file and of its write-ahead log."""
+    """Return the size of the file and its write-ahead log in bytes."""
     size = 0
     for name in (path, path + "-wal"):
         with suppress(OSError):

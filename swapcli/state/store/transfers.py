@@ -1,6 +1,6 @@
-"""How the tokens of a store transfer, by address, with the block of the probe.
+"""How a store's tokens transfer, by address, with the block of the probe.
 
-Rewinding keeps these rows: how a token's contract transfers rarely depends on one block.
+Rewinding keeps these rows, because how a token transfers rarely depends on one block.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def write_transfers(
 
 
 def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-    """Return the results of those tokens that were probed; `UNKNOWN` if the probe failed.
+    """Return the results for those of the tokens that were probed; `UNKNOWN` if the probe failed.
 
     Raises `ValueError` for an invalid row.
     """

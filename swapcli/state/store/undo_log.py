@@ -1,4 +1,4 @@
-"""The undo log: what the newest blocks changed, so that the store can rewind after a chain reorganization.
+"""The undo log of the newest blocks' changes, with which the store can rewind after a chain reorganization.
 
 The first change of a row in a block saves the row as it was before. Rewinding restores the earliest saved rows.
 """
@@ -13,11 +13,11 @@ from swapcli.state.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, R
 from swapcli.state.store.stored_block_header import StoredBlock
 
 MAX_UNDO_BLOCKS = 64
-"""Ethereum finalizes blocks after about this number; no reorganization goes back further."""
+"""Ethereum finalizes blocks after about this number; reorganizations do not go back further."""
 
 _UNDO_TABLES = ("undo_pools", "undo_tokens", "undo_notes")
 
-# If several blocks changed a row, the earliest saved its state.
+# If several blocks changed a row, the earliest of them saved its state.
 _EARLIEST_OF_TOKEN = "at = (SELECT min(at) FROM undo_tokens WHERE address = undone.address AND at > ?)"
 _EARLIEST_OF_POOL = "at = (SELECT min(at) FROM undo_pools WHERE key = undone.key AND at > ?)"
 
@@ -58,20 +58,20 @@ def renumber_block(connection: sqlite3.Connection, number: int, block: StoredBlo
 
 
 def add_block(connection: sqlite3.Connection, block: StoredBlock) -> None:
-    """Add a block that is about to be written, and delete those beyond the limit."""
+    """Add a block that is about to be written, and delete blocks beyond the limit."""
     connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", block)
     oldest = connection.execute(
         "SELECT number FROM blocks ORDER BY number DESC LIMIT 1 OFFSET ?", (MAX_UNDO_BLOCKS,)
     ).fetchone()
     if oldest:
-        # The store can rewind to the oldest block, but not beyond, so what that block changed is not needed.
+        # The store can rewind to the oldest block but not beyond it, so the undo data of that block is not needed.
         connection.execute("DELETE FROM blocks WHERE number < ?", oldest)
         for table in _UNDO_TABLES:
             connection.execute(f"DELETE FROM {table} WHERE at <= ?", oldest)
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Delete all blocks: the store cannot rewind behind this point."""
+    """Delete all blocks: the store cannot rewind past this point."""
     for table in ("blocks", *_UNDO_TABLES):
         connection.execute(f"DELETE FROM {table}")
 

@@ -21,7 +21,7 @@ from swapcli.state.sync.refresh_pools import Refreshed, Refresher, check_on_chai
 from swapcli.state.sync.transfer_checks import check_transfers
 
 _MAX_ATTEMPTS: Final = 4
-"""Reorganizations and concurrent writes in a row are rare; more of them mean that something else is wrong."""
+"""Consecutive reorganizations and concurrent writes are rare; more of them mean that something else is wrong."""
 _MAX_MISMATCHES: Final = 8
 """Attempts with a node that responds from different blocks than requested: it can be read between two new blocks."""
 
@@ -30,7 +30,7 @@ Discoverer = Callable[[MulticallReader, ChainPosition], Discovery]
 
 
 class SyncStep(NamedTuple):
-    """The changes of a step, and the batch that it added."""
+    """The changes of a step, and the batch it added."""
 
     advance: Advance
     discovery: Discovery
@@ -41,9 +41,9 @@ def advance(
 ) -> SyncStep | None:
     """Bring the store to the node's newest block, and add the pools that `discover` returns there.
 
-    Return None if the node is behind the store, and if there is no new block unless `even_without_new_block`. Before
+    Return None if the node is behind the store, or if there is no new block, unless `even_without_new_block`. Before
     the transaction is committed, the block is compared with the chain once more. After a reorganization, a concurrent
-    write or answers from another block, the step is repeated a few times; after invalid responds with a spare node if
+    write or results from another block, the step is repeated a few times; after invalid responses, with a spare node if
     there is one. A step that would lose many pools fails unless it may `accept_losses`. Raises `UpstreamError`, and
     `ConfigError` if the store cannot be written to.
     """
@@ -82,7 +82,7 @@ def _commit_step(
     block = head.block
     reader = MulticallReader(node, block, store.network.multicall, allow_later_blocks=True)
     with _open_block(store, block, position) as writer:
-        # After an unknown fork, pools of the old chain may never have been created on the new one.
+        # After an unknown fork, pools of the old chain may not exist on the new one.
         refresher = Refresher(store, writer, reader, block, accept_losses=accept_losses or position.is_fork_unknown)
         refreshed = _refresh(refresher, block, position)
         discovery = discover(reader, position)
@@ -124,7 +124,7 @@ def _refresh(refresher: Refresher, block: BlockHeader, position: ChainPosition) 
 def _apply_liquidity_filter(
     store: Store, writer: BlockWriter, discovery: Discovery, added: list[str]
 ) -> tuple[SyncCursor, set[str]]:
-    """Remove illiquid pools, and return their keys: among the added ones, or among all when discovery completes."""
+    """Remove illiquid pools, and return their keys: among the added pools, or among all when discovery completes."""
     cursor = discovery.cursor
     min_usd = cursor.sync_filter.min_liquidity_usd
     if cursor.liquidity_filtered:

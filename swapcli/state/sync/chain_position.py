@@ -1,7 +1,8 @@
 """Relate a store to the chain that a node knows. Every step begins with this check.
 
-Each block contains the hash of its parent: if one of the store's blocks is on the node's chain, so are all before it.
-The node's chain replaces the store's only if it is at least as long: a node that is behind knows less, not better.
+Each block contains the hash of its parent: if one of the store's blocks is on the node's chain, so are all earlier
+ones. The node's chain replaces the store's only if it is at least as long: a node that is behind has less information,
+not better.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ class ChainPosition(NamedTuple):
     """The block of a store, and how it relates to the chain of a node.
 
     `stored_block` is None if the store has no block. `rewound_to` is the number of that block if the store had to be
-    rewound to it. `node_is_behind` is whether the node's newest block precedes `stored_block` on the same chain.
-    `is_fork_unknown` is whether none of the store's blocks is on the node's chain: then all of its state is invalid.
+    rewound to it. `node_is_behind` is true if the node's newest block precedes `stored_block` on the same chain.
+    `is_fork_unknown` is true if none of the store's blocks is on the node's chain, so that all of its state is invalid.
     """
 
     stored_block: StoredBlock | None
@@ -40,7 +41,7 @@ class ConcurrentWrite(ConfigError):
 
 
 def locate(store: Store, node: Node, head: BlockHeader) -> ChainPosition:
-    """Rewind the store to its newest block that is on the node's chain, and return its position.
+    """Rewind the store to its newest block on the node's chain, and return its position.
 
     Raises `StaleNode` if the node's newest block `head` is older than the store's and on another chain, and
     `ConcurrentWrite`.
@@ -81,7 +82,7 @@ def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
 
 
 def _newest_on_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeader) -> StoredBlock | None:
-    """Return the newest block on the node's chain by bisection; `blocks` are sorted from the newest to the oldest."""
+    """Return the newest block on the node's chain, by bisection; `blocks` are sorted from newest to oldest."""
     low, high = 0, len(blocks)
     while low < high:
         middle = (low + high) // 2
@@ -93,7 +94,7 @@ def _newest_on_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeade
 
 
 def _check_same_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeader) -> None:
-    """Raise `StaleNode` unless the newest stored block that the node can know is on its chain."""
+    """Raise `StaleNode` unless the newest stored block that the node can know is on the node's chain."""
     known = next((block for block in blocks if block.number <= head.number), None)
     if known is None or not _is_on_chain(known, node, head):
         raise StaleNode(

@@ -1,4 +1,4 @@
-"""How far the discovery of pools has come. The store keeps it with each block, so that discovery resumes there."""
+"""The position of pool discovery. The store saves it with each block, so that discovery resumes there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.state.store import BlockWriter, Store
 from swapcli.state.sync.sync_filter import SyncFilter
 
 NO_PROTOCOLS: Final = SyncFilter(protocols=frozenset())
-"""The filter of a store that only follows the pools it has."""
+"""The filter of a store that only follows its existing pools."""
 
 _METADATA_KEY: Final = "search"
 _STORED_NAMES: Final = {
@@ -30,7 +30,7 @@ _STORED_NAMES: Final = {
 }
 """The keys of the stored JSON by field. Existing stores have them, so they never change."""
 _RECHECK_BLOCKS: Final = 1_000
-"""Minimum distance between two rechecks of skipped pools, as there may be very many of them."""
+"""Minimum distance between two rechecks of skipped pools, which may be numerous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,12 @@ class SyncCursor:
 
     `list_positions` is the next index in the list of each factory, `event_blocks` the next block of each factory's
     events; the keys are the names of `discover`. `event_gaps` is the first block whose events the node did not return,
-    by factory, `event_error` the reason. `unqueried_factories` are the addresses of factories that could not be queried
-    for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has reached, None if no
-    recheck is under way; `last_recheck_block` is the block at which the last one ended. `lost_recheck_key` is the same
-    for lost pools. `imported_pools` counts the pools of a market that have been imported. `pair_position` is the
-    next of the pairs of the filter's tokens to query factories for. `factories_queried` is
-    whether factories were queried for the pairs of the filter's tokens, `liquidity_filtered` whether illiquid pools
-    were removed.
+    by factory, and `event_error` the reason. `unqueried_factories` are the addresses of factories that could not be
+    queried for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has reached,
+    None if there is no current recheck; `last_recheck_block` is the block at which the last one ended.
+    `lost_recheck_key` is the same for lost pools. `imported_pools` counts the pools of a market that have been
+    imported. `pair_position` is the next pair of the filter's tokens to query. `factories_queried` is true if factories
+    were queried for the pairs of the filter's tokens, `liquidity_filtered` if illiquid pools were removed.
     """
 
     sync_filter: SyncFilter
@@ -63,14 +62,15 @@ class SyncCursor:
     liquidity_filtered: bool = False
 
     def reset(self) -> SyncCursor:
-        """Return a cursor with the same filter for an unknown chain."""
+        """Return a cursor with the same filter, for an unknown chain."""
         return replace(
             self, list_positions={}, event_blocks={}, event_gaps={}, pair_position=0, factories_queried=False
         )
 
 
 def resume_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
-    """Return the cursor for a sync with `sync_filter` at `block`: the stored one, reset as far as the filter changed.
+    """Return the cursor for a sync with `sync_filter` at `block`: the stored one, reset as far as the filter has
+    changed.
 
     Newly requested protocols start without a cursor. Only a changed token filter or an earlier start block restarts
     discovery; pools in the store are not read again. With a token filter, the start block also decides whether events
@@ -106,7 +106,7 @@ def resume_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCurs
 
 
 def read_cursor(store: Store) -> SyncCursor | None:
-    """Return the stored cursor, None if no discovery has begun."""
+    """Return the stored cursor; None if discovery has not begun."""
     stored: Any = store.read_metadata(_METADATA_KEY)
     if stored is None:
         return None
@@ -122,7 +122,7 @@ def read_cursor(store: Store) -> SyncCursor | None:
 
 
 def discovery_method(store: Store) -> str:
-    """Return for people how the pools of the store were found; empty if no discovery has begun."""
+    """Describe for people how the store's pools were found; empty if discovery has not begun."""
     cursor = read_cursor(store)
     if cursor is None:
         return ""

@@ -1,7 +1,7 @@
-"""Discover pools that a store does not have yet, in batches that each begin where the previous one ended.
+"""Discover pools that a store does not have yet, in batches that begin where the previous one ended.
 
-The lists of factories come first, then events of pool creation, then pools that were skipped earlier. With a filter by
-tokens, factories are queried for pairs of these first, and lists and events only give what is created later.
+The lists of factories come first, then events of pool creation, then pools that were skipped earlier. With a token
+filter, factories are first queried for pairs of those tokens; lists and events then only provide pools created later.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from swapcli.state.sync.cursor import SyncCursor
 from swapcli.state.sync.skipped import parse_pool_refs
 
 _MAX_RANGES: Final = 8
-"""Ranges of blocks of events in one batch."""
+"""Block ranges of events in one batch."""
 _MAX_QUERIED_TOKENS: Final = 64
-"""The number of pairs grows with the square of the tokens; up to this, they take some 200 requests at most."""
+"""The number of pairs grows with the square of the tokens; up to this limit, they take about 200 requests at most."""
 _CALLS_PER_POOL: Final = 16
-"""Calls to look pairs up in one batch, per pool that it may take: about as many as reading a pool takes."""
+"""Calls to look up pairs in one batch, per pool that it may contain: about as many as reading a pool takes."""
 _CALLS_PER_LISTED_POOL: Final = 4
-"""An entry of a list, two tokens, and whether the pool is stable."""
+"""Calls for an entry of a list, two tokens, and whether the pool is stable."""
 _REQUESTS_PER_RANGE: Final = 2
-"""Events, and the block that they must belong to."""
+"""Requests for the events, and for the block to which they must belong."""
 _SAMPLED_LIST: Final = "sampled pools"
 _SAMPLED_BLOCKS: Final = 1_000
-"""Between two readings of the lists of sampled pools, which grow by a few entries a month."""
+"""Blocks between two reads of the lists of sampled pools, which grow by a few entries a month."""
 _USUAL_RANGE: Final = 10_000
-"""Blocks of one query for events that public nodes commonly allow."""
+"""Blocks per event query that public nodes commonly allow."""
 
 
 class Stage(NamedTuple):
@@ -65,11 +65,11 @@ class Stage(NamedTuple):
 
 @dataclass
 class Discovery:
-    """A batch of discovered pools, some without decimals. `tokens` are those that need not be read from the node.
+    """A batch of discovered pools, some without decimals. `tokens` need not be read from the node.
 
-    `cursor` is the position after this batch. `skipped` are entries that cannot be stored. `is_complete` is whether
-    nothing more can be discovered at the reader's block. `stage` describes the progress, None if there was nothing to
-    do.
+    `cursor` is the position after this batch. `skipped` are entries that cannot be stored. `is_complete` is true if
+    nothing more can be discovered at the reader's block. `stage` describes the progress; it is None if there was
+    nothing to do.
     """
 
     cursor: SyncCursor
@@ -85,7 +85,8 @@ class _EventsWithheld(UpstreamRejected):
 
 
 class _Source(NamedTuple):
-    """A factory to read, and the key of its positions in the cursor. More protocols of a factory have another key."""
+    """A factory to read, and the key of its positions in the cursor. Additional protocols of a factory have another
+    key."""
 
     name: str
     factory: Factory
@@ -103,7 +104,7 @@ def discover(store: Store, reader: MulticallReader, cursor: SyncCursor, size: in
 
 
 class _BatchDiscovery:
-    """Fills one `Discovery`. `_room` is how many more pools it may take."""
+    """Fills one `Discovery`. `_room` is the number of pools that still fit."""
 
     def __init__(self, store: Store, reader: MulticallReader, discovery: Discovery, size: int) -> None:
         self._store, self._reader, self._discovery, self._room = store, reader, discovery, size
@@ -136,7 +137,7 @@ class _BatchDiscovery:
     def _check_output(self) -> None:
         """Raise `InvalidUpstreamResponse` if a contract that must exist returned nothing.
 
-        Such a contract is a factory that answered before, or a pool that a factory listed.
+        Such a contract is a factory that has responded before, or a pool listed by a factory.
         """
         known = {name.split()[0] for name, length in self._discovery.cursor.list_positions.items() if length}
         unproven = self._factories().keys() - known
@@ -150,11 +151,11 @@ class _BatchDiscovery:
             )
 
     def _query_pairs(self) -> bool:
-        """Query all factories for the next pairs of the filter's tokens, unless it takes less to find all pools.
+        """Query all factories for the next pairs of the filter's tokens, unless finding all pools takes fewer requests.
 
-        A factory that the catalogue did not have at the last query is a reason to query again.
+        A factory that is new in the catalogue since the last query is a reason to query again.
 
-        Lists and events of the factories that answered then continue from the block of the first of these queries.
+        Lists and events of factories that responded then continue from the block of the first query.
         """
         cursor = self._discovery.cursor
         tokens, reads_events = cursor.sync_filter.tokens, cursor.sync_filter.from_block > 0
@@ -196,14 +197,14 @@ class _BatchDiscovery:
         return last >= total
 
     def _has_new_sources(self, reads_events: bool) -> bool:
-        """Return whether the cursor has no position for a factory that is queried for pairs."""
+        """Return whether the cursor has no position for one of the factories to query for pairs."""
         cursor = self._discovery.cursor
         known = cursor.list_positions.keys() | cursor.event_blocks.keys()
         queried = [source for source, _ in self._enumerable] + ([] if reads_events else self._event_only)
         return any(source.name not in known for source in queried)
 
     def _pairs_take_less(self, tokens: Collection[str]) -> bool:
-        """Return whether to look the pairs of tokens up: always for few tokens, otherwise by the estimated requests.
+        """Return whether to look up token pairs: always for few tokens, otherwise by the estimated requests.
 
         The alternative is to read the lists and the creation events of all pools.
         """
@@ -245,7 +246,7 @@ class _BatchDiscovery:
         return True
 
     def _read_events(self) -> bool:
-        """Read events of creation. Factories that are at the same block share a query."""
+        """Read creation events. Factories at the same block share a query."""
         if not self._event_only:
             return True
         head, start = self._reader.block, self._discovery.cursor.sync_filter.from_block
@@ -268,14 +269,15 @@ class _BatchDiscovery:
         return False
 
     def _node_has_no_logs(self, query: LogFilter) -> bool:
-        """Return whether a node that returned no events in the last sync still returns none, by a single request."""
+        """Return whether a node that returned no events in the last sync still returns none, with a single request."""
         if not self._discovery.cursor.event_error:
             return False
         head = self._reader.block
         return find_first_available_block(self._reader.node, query._replace(from_block=head, to_block=head)) > head
 
     def _read_range(self, group: list[_Source], query: LogFilter) -> bool:
-        """Read as many blocks from the query's first as the node returns at once. Return False if it returns none."""
+        """Read as many blocks, from the query's first one on, as the node returns at once. Return False if it returns
+        none."""
         cursor, names = self._discovery.cursor, [source.name for source in group]
         try:
             scanned = scan_first_range(self._reader.node, query, at=self._reader.at, verify=self._verify_logs)
@@ -321,7 +323,7 @@ class _BatchDiscovery:
             raise _EventsWithheld(f"{node.redacted_url} omits events that its block headers announce")
 
     def _read_sampled(self) -> bool:
-        """Take the pools that protocols list which quote by themselves, once in a number of blocks."""
+        """Take the pools listed by protocols that quote them, once every several blocks."""
         cursor, block = self._discovery.cursor, self._reader.block
         if not self._store.network.quoters or block < cursor.list_positions.get(_SAMPLED_LIST, 0):
             return True
@@ -331,7 +333,7 @@ class _BatchDiscovery:
         return True
 
     def _recheck_lost(self) -> bool:
-        """Take pools that were stored before, or that their factory lists."""
+        """Take pools that were stored earlier, or that their factory lists."""
         after = self._discovery.cursor.lost_recheck_key
         if after is None:
             return True
@@ -371,7 +373,7 @@ class _BatchDiscovery:
                 self._discovery.pool_refs.append(item)
 
     def _take_unproven(self, items: Iterable[PoolRef | SkippedItem]) -> None:
-        """Take items that are read from contracts of a definition: nothing shows that these exist, or still do."""
+        """Take items that are read from contracts in a definition, whose existence is not proven."""
         earlier = frozenset(self._reader.contracts_without_output)
         self._take(items)
         self._without_output_before |= self._reader.contracts_without_output - earlier

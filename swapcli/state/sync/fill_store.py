@@ -23,7 +23,8 @@ from swapcli.state.sync.sync_filter import SyncFilter
 _BATCH_SIZE: Final = 500  # pools of the first step; chosen
 _MIN_RETRY_BATCH, _MIN_BATCH, _MAX_BATCH = 10, 50, 2_000
 _SHORT_STEP_S, _LONG_STEP_S = 0.5, 2.0
-"""Batches grow or shrink until a step takes between these times: a kill loses one step, and progress waits for one."""
+"""Batches grow or shrink until a step takes between these times: a kill loses one step, and progress is reported after
+each."""
 
 
 def sync(
@@ -35,11 +36,12 @@ def sync(
     batch_size: int = _BATCH_SIZE,
     accept_losses: bool = False,
 ) -> Iterator[Progress]:
-    """Fill a store with the pools that match the filter, and bring it to the newest block. An interrupted sync resumes.
+    """Fill a store with the pools that match the filter, and bring it to the newest block. An interrupted sync is
+    resumed.
 
-    Each progress is one committed transaction, the first of about `batch_size` pools. Stored pools stay even if they do
-    not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed. Raises
-    `UpstreamError`, and `ConfigError` if another process is writing to the store.
+    Each progress report is one committed transaction; the first has about `batch_size` pools. Stored pools stay even if
+    they do not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed.
+    Raises `UpstreamError`, and `ConfigError` if another process is writing to the store.
     """
     batch, is_first_step, is_retry = _BatchSize(batch_size), True, False
 
@@ -61,13 +63,13 @@ def sync(
 
 
 class _BatchSize:
-    """The number of `pools` to discover in a step, adapted to the time that steps take."""
+    """The number of `pools` to discover in a step, adapted to the duration of steps."""
 
     def __init__(self, pools: int) -> None:
         self.pools = pools
 
     def after_retry(self) -> None:
-        """Halve the batch: a shorter step is likelier to fit between two blocks or reorganizations."""
+        """Halve the batch: a shorter step is more likely to fit between two blocks or reorganizations."""
         self._halve(_MIN_RETRY_BATCH)
 
     def after_step(self, duration_s: float) -> None:
@@ -78,7 +80,7 @@ class _BatchSize:
             self.pools = min(2 * self.pools, _MAX_BATCH)
 
     def _halve(self, minimum: int) -> None:
-        self.pools = max(self.pools // 2, min(self.pools, minimum))  # a batch below the minimum stays as it is
+        self.pools = max(self.pools // 2, min(self.pools, minimum))  # a batch below the minimum stays unchanged
 
 
 def _cursor_for(
@@ -87,8 +89,8 @@ def _cursor_for(
     """Return the cursor from which a step discovers pools.
 
     The first step adapts the cursor of the last sync to this sync's filter. So does a step after a rewind, which
-    restores the cursor of an earlier block, possibly from before this sync. Other steps continue where the step before
-    them stopped; raises `ConfigError` if another process has stored a cursor with a different filter since.
+    restores the cursor of an earlier block, possibly from before this sync. Other steps continue where the previous
+    step stopped. Raises `ConfigError` if another process has since stored a cursor with a different filter.
     """
     if is_first_step or position.rewound_to is not None:
         cursor = resume_cursor(store, sync_filter, block)
@@ -101,7 +103,7 @@ def _cursor_for(
 
 
 def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
-    """Fill an empty store with the pools of a market, except its placeholders, in the state that the node returns.
+    """Fill an empty store with the pools of a market, except its placeholders, in the state returned by the node.
 
     An interrupted import resumes with the same market. Raises as `sync`, and `ConfigError` if the store was filled in
     another way.

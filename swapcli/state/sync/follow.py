@@ -1,4 +1,4 @@
-"""Keep a store at the newest block, in memory while its disk cannot be written."""
+"""Keep a store at the newest block, in memory while its disk is not writable."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ _BATCH_SIZE = 500
 """New pools per step: far more than a network gets between two blocks."""
 _RETRY_S: Final = 5.0
 _RETRY_REST: Final = 20.0
-"""Time between attempts to write to the disk again: at least `_RETRY_REST` times the duration of the last one, which
-compares the whole store, so that blocks continue."""
+"""Time between attempts to write to the disk again: at least `_RETRY_REST` times the duration of the last attempt,
+which compares the whole store, so that blocks continue."""
 
 DiskReport = Callable[[SwapcliError | None, int], object]
-"""Receives each failed write to a disk and how many have failed in a row; None and 0 once the disk has all blocks."""
+"""Receives each failed disk write and the number of consecutive failures; None and 0 once the disk has all blocks."""
 
 
 class ChainFollower:
-    """Follows a chain with a store, in a copy at `copy_path` while its disk cannot be written: a store is a cache.
+    """Follows a chain with a store; while the disk is not writable, in a copy at `copy_path`, since a store is only a
+    cache.
 
-    A copy that a killed process has left is continued.
+    A copy left by a killed process is continued.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class ChainFollower:
         self._retry_s = 0.0
 
     def follow(self, reported: int | None = None) -> Advance | None:
-        """As `follow`. Returns None, too, if the disk cannot be written, but another process has written the block."""
+        """As `follow`. Also returns None if the disk is not writable but another process has written the block."""
         if self._store.has_left_disk and self._clock.monotonic_s() >= self._retry_s:
             self._return_to_disk()
         before = None
@@ -83,10 +84,10 @@ def follow(store: Store, node: Node, reported: int | None = None) -> Advance | N
     """Bring a synced store to the node's newest block, in one transaction; None if there is no new block.
 
     New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
-    new block. `reported` is the number of the block that a watcher was told of last. A failed step may leave the
-    store rewound past it; the next successful step then reports the rewind. Raises `UpstreamError` (`StaleNode` if the
-    node is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable`
-    if the store is empty.
+    new block. `reported` is the number of the last block reported to a watcher. A failed step may leave the store
+    rewound past it; the next successful step then reports the rewind. Raises `UpstreamError` (`StaleNode` if the node
+    is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable` if
+    the store is empty.
     """
     if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(

@@ -1,4 +1,4 @@
-"""Add discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with the reason."""
+"""Add discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with a reason."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from swapcli.state.sync.skipped import skipped_known_pool, skipped_pool
 from swapcli.state.tokens import load_tokens
 
 _BATCH_SIZE = 250
-"""Pools in memory at once: the states of concentrated pools can be large."""
+"""Pools in memory at a time: the states of concentrated pools can be large."""
 
 
 def add_pools(
     store: Store, writer: BlockWriter, reader: MulticallReader, refs: Iterable[PoolRef], known: Mapping[str, Token]
 ) -> list[str]:
-    """Read and store the pools that are not stored yet, and return their keys.
+    """Read and store pools that are not stored yet, and return their keys.
 
     `known` are tokens that need not be read from the node. Raises `UpstreamError`.
     """
@@ -54,7 +54,7 @@ def add_pools(
 def _read_tokens(
     store: Store, writer: BlockWriter, reader: MulticallReader, refs: Sequence[PoolRef], known: Mapping[str, Token]
 ) -> dict[str, Token]:
-    """Return the tokens of the pools by address: known ones, stored ones, then those that the node describes."""
+    """Return the pools' tokens by address: known ones, stored ones, then those read from the node."""
     addresses = dict.fromkeys(address for ref in refs for address in ref.tokens)
     tokens = {
         **{address: known[address] for address in addresses if address in known},
@@ -69,10 +69,10 @@ def _read_tokens(
 
 
 def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Sequence[str] | None = None) -> list[str]:
-    """Remove the pools (among `keys`) that are less deep, and return their keys.
+    """Remove the pools (among `keys`) with less depth, and return their keys.
 
     Without `keys`, tokens that no remaining pool has are removed, too. Nothing is removed if the store has no
-    stablecoin, as depths are then not in dollars.
+    stablecoin, because depths are then not in dollars.
     """
     if depth_usd <= 0.0 or not store.inventory.tokens(store.network.stablecoins):
         return []

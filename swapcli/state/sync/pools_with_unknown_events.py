@@ -1,9 +1,9 @@
-"""Find pools whose contracts emit events that their kind does not have: unknown forks of a protocol.
+"""Find pools whose contracts emit events unknown for their kind: unknown forks of a protocol.
 
-Their swaps would go unnoticed, because the query for events names the known ones. So each step also requests all events
-of some contracts, a hundred at a time and in turn: those since the last time it asked about them. Pools with unknown
-events only are read. The round over all pools takes a step for each hundred of them; a pool that changes without any
-event is left to the sample of `refresh_pools`, which reads each pool within an hour.
+Their swaps would go unnoticed, because the query for events lists only the known ones. So each step also requests all
+events of some contracts, a hundred at a time and in turn, since their last turn. Pools with only unknown events are
+read. A full round over all pools takes a step per hundred pools. Pools that change without any event are left to the
+sample of `refresh_pools`, which reads each pool within an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from swapcli.state.store import BlockWriter, Store
 MAX_CONTRACTS: Final = 100
 """Contracts in one query for events, as in `refresh_pools`: the round over N pools takes N / 100 steps, rounded up."""
 _MAX_BLOCKS: Final = 1_000
-"""Blocks to look back. Less than a round only where more than 100,000 pools are followed block by block."""
+"""Blocks to look back. This is less than a round only if more than 100,000 pools are followed block by block."""
 _MAX_RANGES: Final = 4
 _POSITION_KEY: Final = "unknown events"
 
@@ -31,7 +31,7 @@ _POSITION_KEY: Final = "unknown events"
 def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallReader, stored_block: int) -> list[str]:
     """Return the next pools that emitted only events unknown to their kind since the last round.
 
-    `stored_block` is the block of the store before this step. A node that rejects the query finds none.
+    `stored_block` is the block of the store before this step. If the node rejects the query, none are found.
     """
     position = store.read_metadata(_POSITION_KEY)
     after, begun, last_begun = position if isinstance(position, list) else (0, stored_block, stored_block)
@@ -50,7 +50,8 @@ def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallRead
 
 
 def has_known_event(store: Store, reader: MulticallReader, address: str, family: str, first: int) -> bool:
-    """Return whether a pool has emitted an event of its kind since a block; true if the node does not say."""
+    """Return whether a pool has emitted an event of its kind since a block; true if the node does not return its
+    events."""
     topics = known_topics(family, store.network.kind)
     first = max(first, reader.block - _MAX_BLOCKS + 1)
     if not topics:

@@ -1,4 +1,4 @@
-"""What a sync reports: its progress while it fills a store, and the changes of each step to a new block."""
+"""Reports of a sync: its progress while it fills a store, and the changes of each step to a new block."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from swapcli.state.rpc.node import BlockHeader
 
 
 class Progress(NamedTuple):
-    """The progress of a sync after a committed block. `pools` and `tokens` count what the store has now.
+    """The progress of a sync after a committed block. `pools` and `tokens` are the current counts in the store.
 
-    `phase` names for people what is counted: `done` of `total`, which is None if it is unknown.
+    `phase` says in words what is counted: `done` of `total`, which is None if it is unknown.
     """
 
     phase: str
@@ -22,13 +22,13 @@ class Progress(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The changes of a step to the node's newest block, as keys of pools.
+    """The changes of a step to the node's newest block, as pool keys.
 
-    `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped; `faults` are
-    those of them whose reader failed by a defect of the program.
-    `changed_without_event` were found by reading a sample, and are correct now; `unexplained` are those of them whose
-    logs hold no event of their kind, so that they are read at every block from now on. `rewound_to` is the number of
-    the block to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
+    `changed` pools have a new state, `added` are new, `removed` could no longer be read or were dropped; `faults` are
+    those whose reader failed because of a defect in the program. `changed_without_event` were found by reading a
+    sample, and are now correct; `unexplained` are those whose logs contain no event of their kind, so they are read at
+    every block from now on. `rewound_to` is the number of the block to which the store was first rewound, after a chain
+    reorganization: any pool may then differ from before.
     """
 
     block: BlockHeader

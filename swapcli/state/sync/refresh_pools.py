@@ -1,16 +1,16 @@
-"""Bring the pools of a store to a newer block: read the pools that events name, or all if there are no events.
+"""Bring a store's pools to a newer block: read the pools named by events, or all pools if there are no events.
 
-It also reads a sample of the other pools, large enough to read every pool within an hour. If a pool of the sample has
-changed without an event, as when a factory sets another fee, all pools of its protocol are read.
+It also reads a sample of the other pools, large enough to read every pool within an hour. If a pool in the sample has
+changed without an event, for example because a factory set a new fee, all pools of its protocol are read.
 
 Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
 event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
 
-A pool that changed while its logs held no event of its kind has a version that the program does not know. It is read at
-every block from then on. `pools_with_unknown_events` finds those that emit events of another shape, the sample the
+A pool that changed without an event of its kind in its logs has a version that the program does not know. It is read at
+every block from then on. `pools_with_unknown_events` finds pools that emit different events, the sample finds the
 others.
 
-A step that would lose many pools is rejected, as the node is likelier to be wrong.
+A step that would lose many pools is rejected, because it is more likely that the node is wrong.
 """
 
 from __future__ import annotations
@@ -57,26 +57,26 @@ from swapcli.state.sync.pools_with_unknown_events import find_unknown_events, ha
 from swapcli.state.sync.skipped import parse_pool_refs, skipped_known_pool
 
 _SAMPLE_LANES: Final = 8
-"""Places in the table of pools at which a sample reads."""
+"""Positions in the table of pools at which a sample reads."""
 _SAMPLE_KEY: Final = "sampled"
 _LOST_SAMPLE_KEY: Final = "sampled of the lost"
 _SAMPLE_PERIOD_S: Final = 3_600
-"""Every pool is read once within this time."""
+"""Time within which every pool is read once."""
 _MAX_SAMPLED_GAP_S: Final = 600
 """A longer pause is sampled like this one: a sixth of the pools."""
 _MAX_BLOOM_CHECKS: Final = 1 << 20
 """Pools times headers to compare in one step, which takes about a second."""
 _MAX_BLOOM_POOLS: Final = 20_000
-"""Bits of a bloom filter are cached for this number of pools. Networks with more pools have filters that are full."""
+"""Number of pools whose bloom filter bits are cached. On networks with more pools, the filters are full anyway."""
 _MAX_BLOOM_MATCHES: Final = 64
 """Matches to read in one step. More matches, and more than one pool in 50, show that the filters are too full."""
 _MAX_SETTLING_ROUNDS: Final = 8
-"""Rounds of reading what has changed in the meantime. Each is shorter than the previous one."""
+"""Rounds of reading what has changed in the meantime. Each round is shorter than the previous one."""
 _CONFIRMING_ROUNDS: Final = 3
 _MAX_UNCONFIRMED: Final = 500
-"""Rounds, and pools in a round, that are read again because only the number of their block is known, not its hash. A
-longer read, or a node that gets new blocks faster, relies on the events of the final chain. These do not name a pool
-that only a replaced block changed."""
+"""Rounds, and pools per round, that are read again because only the block's number is known, not its hash. A longer
+read, or a node that gets new blocks faster, relies on the final chain's events. These do not name a pool that only a
+replaced block changed."""
 _MAX_LOST: Final = 5
 _MAX_LOST_SHARE: Final = 0.01
 _BATCH_SIZE: Final = 500  # pools of one step; chosen
@@ -84,7 +84,7 @@ _MAX_LOG_ADDRESSES: Final = 100
 """Contracts in one query for events; nodes reject much longer lists."""
 _MANY_POOLS: Final = 1_000
 _FULL_READ_INTERVAL: Final = 100
-"""Blocks between two reads of all pools of a protocol that has many."""
+"""Blocks between two reads of all pools of a protocol with many pools."""
 _FULL_READ_KEY: Final = "read whole:"
 _PAIR_FAMILIES: Final = frozenset({ConstantProduct.family, SolidlyStable.family})
 _MIN_RANGES: Final = 16
@@ -95,7 +95,7 @@ _POOLS_PER_RANGE: Final = 100
 class Refreshed(NamedTuple):
     """Keys of pools, as in `Advance`; `retry` are skipped pools that events name.
 
-    `unexplained` are those of `changed_without_event` whose logs hold no event of their kind.
+    `unexplained` are those of `changed_without_event` whose logs contain no event of their kind.
     """
 
     changed: list[str]
@@ -108,9 +108,9 @@ class Refreshed(NamedTuple):
 class Refresher:
     """Refreshes one store inside the transaction of `block`, whose state `reader` reads.
 
-    Raises `InvalidUpstreamResponse` if a contract that answered before returns nothing, and, unless it may
+    Raises `InvalidUpstreamResponse` if a contract that has responded before returns nothing, and, unless it may
     `accept_losses`, if more than 5 pools and more than 1% of them, or all of several, can no longer be read. `faults`
-    are the pools whose reader failed by a defect of the program, which says nothing about the node.
+    are the pools whose reader failed because of a defect in the program, which says nothing about the node.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Refresher:
         return refreshed
 
     def read_since(self, block: int) -> Refreshed:
-        """Read what has changed after that block."""
+        """Read everything that has changed since that block."""
         with_events = self._find_changed(block, self._block.number)
         if with_events is None or find_withheld_block(self._reader.node, self._block.number) is not None:
             return self.read_all()
@@ -173,9 +173,9 @@ class Refresher:
         refreshed.changed_without_event.extend(keys)
 
     def _find_bloom_matches(self, block: int, named: Container[str]) -> tuple[list[str], bool]:
-        """Return other pools that may have changed after that block by its headers.
+        """Return other pools that, judging by the headers, may have changed after that block.
 
-        Also return whether the headers show all pools that have changed.
+        Also return whether the headers show every changed pool.
         """
         max_headers = 0
         if self._pool_count <= _MAX_BLOOM_POOLS:
@@ -193,11 +193,12 @@ class Refresher:
         return keys, first == block + 1 and len(selective) == len(non_empty)
 
     def settle(self, added: Iterable[str]) -> tuple[BlockHeader, list[str]]:
-        """Bring what was read from later blocks than requested to one block, with the pools that the step has `added`.
+        """Bring data read from blocks later than requested to one block, with the pools that the step has `added`.
 
         Return that block, and the pools that changed. Pools that changed after the requested block are read again until
-        none changes in the meantime. So is what came from a block before its header was known, since another block of
-        that number may have taken its place. Raises `BlockMismatch` if that does not end, and `ChainReorganized`.
+        none changes in the meantime. The same goes for data read from a block before its header was known, since
+        another block with that number may have replaced it. Raises `BlockMismatch` if that does not end, and
+        `ChainReorganized`.
         """
         node, start = self._reader.node, self._reader.block
         headers = [self._block]
@@ -234,7 +235,7 @@ class Refresher:
         )
 
     def _keys_without_events(self) -> list[str]:
-        """Return the pools that can change without an event, and those of families that emit none."""
+        """Return the pools that can change without an event, and those in families that emit none."""
         kind = self._store.network.kind
         silent = [
             name
@@ -245,7 +246,7 @@ class Refresher:
         return list(dict.fromkeys((*self._inventory.unannounced_keys(), *keys)))
 
     def _find_changed(self, block: int, last: int) -> dict[str, int] | None:
-        """Return the pools that events name, some unknown, with the block of the last event.
+        """Return the pools named by events, some of them unknown, with the block of the last event.
 
         None if reading all pools is faster, or if the node does not return the events.
         """
@@ -272,7 +273,7 @@ class Refresher:
             raise UpstreamRejected(f"{node.redacted_url} omits events that its block headers announce")
 
     def _event_filter(self, first: int, last: int) -> LogFilter:
-        """Return the filter for changes of stored and of skipped pools, by contract if these are few enough.
+        """Return the filter for changes of stored and skipped pools, by contract if there are few enough.
 
         Without contracts, events of all contracts match. If there may be more skipped pools than were read, the filter
         has the topics of all families.
@@ -282,7 +283,7 @@ class Refresher:
         may_skip_more = len(skipped) == _MAX_LOG_ADDRESSES
         factories, _ = find_factories(self._store.network)
         families = {ref.family for ref in skipped}.union(*self._families.values())
-        # Only the network's definition gives the address of a vault that emits the events of its pools.
+        # Only the network's definition has the address of a vault that emits its pools' events.
         kind = self._store.network.kind
         emitters_are_known = vault_kinds(families, kind) <= {factory.kind for factory in factories}
         # `contract_addresses` returns None if there are more than the limit.
@@ -306,9 +307,9 @@ class Refresher:
         refreshed.changed_without_event.extend(key for key in changed if key not in unexplained)
 
     def _without_known_event(self, before: Mapping[str, Pool], changed: Sequence[str], block: int) -> list[str]:
-        """Return those of the changed pools whose logs hold no event of their kind, within the sample's period.
+        """Return those of the changed pools whose logs contain no event of their kind within the sample's period.
 
-        A factory's change of a pair's fee does not count: it is no other version of the pair.
+        A factory's change of a pair's fee does not count, because it does not make the pair a different version.
         """
         after = self._store.read_pools(changed).pools
         first = self._block.number - round(_SAMPLE_PERIOD_S / (self._store.network.block_time_s or 1.0))
@@ -321,7 +322,7 @@ class Refresher:
         ]
 
     def _may_read_protocol(self, protocol: str) -> bool:
-        """Return whether to read all pools of a protocol: if they are many, only once in a number of blocks.
+        """Return whether to read all pools of a protocol; if there are many, only once every several blocks.
 
         The fees of some protocols change continuously.
         """
@@ -335,9 +336,9 @@ class Refresher:
         return True
 
     def _next_sample(self) -> list[str]:
-        """Return the next sample: runs of pools at equal distances, as pools of one protocol have adjacent ids.
+        """Return the next sample: runs of pools at equal distances, because pools of one protocol have adjacent ids.
 
-        Its size is such that all pools are read within the sample period.
+        Its size ensures that all pools are read within the sample period.
         """
         stored = self._store.read_metadata(_SAMPLE_KEY)
         start, last_s = stored if isinstance(stored, list) else (0, self._block.timestamp)
@@ -356,7 +357,7 @@ class Refresher:
         return list(dict.fromkeys(key for run in runs for key in run))
 
     def _sample_lost(self) -> list[SkippedEntry]:
-        """Return a few of the lost pools, each time those after the last."""
+        """Return a sample of the lost pools, each time the ones after the last sample."""
         stored = self._store.read_metadata(_LOST_SAMPLE_KEY)
         after = stored if isinstance(stored, str) else ""
         lost = self._inventory.lost_after(after, _SAMPLE_LANES)
@@ -371,7 +372,8 @@ class Refresher:
             after = max(batch)
 
     def _read(self, keys: Iterable[str], changed: list[str], removed: list[str]) -> None:
-        """Read pools and write those that differ; append their keys to `changed`, those of lost pools to `removed`."""
+        """Read pools and write those that differ; append their keys to `changed`, and those of lost pools to
+        `removed`."""
         remaining = iter(keys)
         while batch := list(islice(remaining, _BATCH_SIZE)):
             self._read_batch(batch, changed, removed)
@@ -390,7 +392,7 @@ class Refresher:
                 changed.append(key)
 
     def _remove_lost(self, pool: Pool, item: SkippedItem) -> None:
-        """Remove a pool that can no longer be read. Raises `InvalidUpstreamResponse` if the node cannot be right."""
+        """Remove a pool that can no longer be read. Raises `InvalidUpstreamResponse` if the node must be wrong."""
         shown, reason = self._reader.node.redacted_url, item.reason
         if pool.address in self._reader.contracts_without_output:
             raise InvalidUpstreamResponse(
@@ -407,7 +409,7 @@ class Refresher:
         is_fault = isinstance(item, FaultyItem)
         if is_fault:
             self.faults.append(SkippedPool(pool.key, pool.protocol, reason))
-        self._lost_count += not is_fault and PAUSED not in reason  # which say themselves why there are many
+        self._lost_count += not is_fault and PAUSED not in reason  # whose errors say why there are many
         lost_all = self._lost_count == self._pool_count > 1
         lost_many = self._lost_count > max(_MAX_LOST, self._pool_count * _MAX_LOST_SHARE)
         if (lost_many or lost_all) and not self._accept_losses:

@@ -1,4 +1,4 @@
-"""What a store does not have, and why. The store records it, to report it and to read it again later."""
+"""What is missing from a store, and why. The store records it, to report it and to read it again later."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
 
 
 def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> SkippedEntry:
-    """Return the entry of a pool that may be usable another time."""
+    """Return the entry for a pool that may become usable later."""
     return SkippedEntry(ref.key, reason, format_pool_ref(ref), is_lost)
 
 
 def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntry:
-    """Return the entry of a pool that is no longer usable."""
+    """Return the entry for a pool that is no longer usable."""
     try:
         ref = ref_of_pool(pool, network)
-    except Exception as error:  # its reader fails already on what is known of the pool
+    except Exception as error:  # its reader already fails on the known data of the pool
         pass_request_errors(error)
         ref = None
     return skipped_pool(ref, reason) if ref else SkippedEntry(pool.key, reason)
 
 
 def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
-    """Return the references by which those entries that have one can be read again."""
+    """Return the references with which to read entries again, for those that have one."""
     return [parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]

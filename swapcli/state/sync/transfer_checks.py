@@ -1,4 +1,4 @@
-"""Probe how the tokens of a store transfer: when they are added, and again after a day."""
+"""Probe how a store's tokens transfer: when they are added, and again after a day."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from swapcli.state.store import BlockWriter, Store
 from swapcli.state.transfers.transfer_trials import MAX_HOLDERS, plan_trials, run_transfer_trials
 
 _TOKENS_PER_STEP: Final = 1_000
-"""A node takes about a second to probe this number."""
+"""Tokens per step: a node takes about a second to probe this number."""
 _REPROBE_S: Final = 86_400
-"""Fees change rarely, but the owner of a token may change its fee at any time."""
+"""Time before a new probe: fees change rarely, but the owner of a token may change its fee at any time."""
 _RETRY_S: Final = 3_600
-"""A node that could not probe may only have been busy, or the user may set another one."""
+"""Time before a retry: a node that could not probe may only have been busy, or the user may set another one."""
 _METADATA_KEY: Final = "transfers"
 
 
 def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, added: Iterable[str]) -> None:
-    """Probe the transfers of tokens that are due, and record the results; `added` are the keys of the newest pools.
+    """Probe the transfers of due tokens, and record the results; `added` are the keys of the newest pools.
 
     A node that cannot simulate state overrides is not used again for an hour. Raises `UpstreamError`.
     """
@@ -37,13 +37,13 @@ def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, 
     if report.failure:
         writer.put_metadata(_METADATA_KEY, {"refusal": report.failure, "block": reader.block})
     else:
-        # Tokens without a large holder cannot be probed; they are not due again before a day has passed either.
+        # Tokens without a large holder cannot be probed; they are not due again for a day either.
         writer.put_transfers(dict.fromkeys(due, UNKNOWN) | dict(report.behaviours))
         if failure:
             writer.put_metadata(_METADATA_KEY, None)
 
 
 def transfer_check_error(store: Store) -> str | None:
-    """Return why the node could not probe transfers the last time, None if it could."""
+    """Return why the node could not probe transfers last time; None if it could."""
     failure: Any = store.read_metadata(_METADATA_KEY)
     return failure["refusal"] if failure else None

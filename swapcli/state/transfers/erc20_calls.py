@@ -1,4 +1,4 @@
-"""The functions of ERC-20 tokens that tell what an account has and what others may take of it."""
+"""ERC-20 functions that return an account's balance and what others may take of it."""
 
 from __future__ import annotations
 

@@ -35,15 +35,15 @@ _NAMESPACED: Final = 0x52C63247E1F47DB19D5CE0460030C497F067CA4CEBF71BA98EEADABE2
 _SOLADY_BALANCES: Final = bytes.fromhex("87a211a2")
 _SOLADY_ALLOWANCES: Final = bytes.fromhex("7f5e9f20")
 _PERMIT2_ALLOWANCES: Final = 1
-"""The slot of Permit2's mapping of the owner to the token to the spender."""
+"""The slot of Permit2's mapping from owner to token to spender."""
 
 
 class SlotSearch(NamedTuple):
     """A search for the slot to overwrite with `target` so that the `probe` returns at least that.
 
-    `marked` overrides all candidates at once, each with a different value, so that the returned value identifies the
-    slot; and again with the values in reverse order, since it may be a function of the stored value. In that case
-    `separate` tries each slot alone.
+    `marked` overrides all candidates at once, each with a different value, so the returned value identifies the slot.
+    It does so again with the values in reverse order, since the returned value may be a function of the stored one. In
+    that case `separate` tries each slot alone.
     """
 
     probe: HypotheticalCall
@@ -68,7 +68,7 @@ class SlotSearch(NamedTuple):
         return tuple(self.probe._replace(overrides=(each,)) for each in overrides)
 
     def slot_of_marks(self, answers: Sequence[ReturnData]) -> int | None:
-        """Return the slot that the answers to `marked` identify, None if they do not."""
+        """Return the slot that the results of `marked` identify; None if they do not identify one."""
         rising, falling = map(_number, answers)
         for mark, slot in enumerate(self.candidates):
             if (rising, falling) == (self.target + mark, self.target + len(self.candidates) - 1 - mark):
@@ -78,9 +78,9 @@ class SlotSearch(NamedTuple):
     def find_slot(
         self, marks: Sequence[ReturnData], present: int
     ) -> Generator[Sequence[HypotheticalCall], Sequence[ReturnData], int | None]:
-        """Return the slot from the answers to `marked`, in one more round if these only show that a slot matters.
+        """Return the slot from the results of `marked`, with one more round if these only show that some slot matters.
 
-        `present` is what the probe returns without overrides. None means that the slot is unknown.
+        `present` is the probe's result without overrides. None means that the slot is unknown.
         """
         found = self.slot_of_marks(marks)
         if found is not None or not self._is_promising(marks, present):
@@ -88,24 +88,24 @@ class SlotSearch(NamedTuple):
         return self._slot_of_separate((yield self.separate))
 
     def _is_promising(self, answers: Sequence[ReturnData], present: int) -> bool:
-        """Return whether any of the slots matters to a probe that returns `present` without overrides."""
+        """Return whether any of the slots affects a probe that returns `present` without overrides."""
         return any(_number(answer) != present for answer in answers)
 
     def _slot_of_separate(self, answers: Sequence[ReturnData]) -> int | None:
-        """Return the slot with which the probe returns the least that is enough, None if there is none."""
+        """Return the slot with which the probe returns the smallest sufficient value; None if there is none."""
         numbers = zip(map(_number, answers), self.candidates, strict=True)
         enough = [(reported, slot) for reported, slot in numbers if reported is not None and reported >= self.target]
         return min(enough)[1] if enough else None
 
 
 def balance_search(token: str, owner: str, target: int) -> SlotSearch:
-    """Return the search for the slot of the owner's balance of a token."""
+    """Return the search for the slot of the owner's token balance."""
     probe = HypotheticalCall(owner, ContractCall(token, encode_call(BALANCE, owner)), ())
     return SlotSearch(probe, tuple(_balance_slots(owner)), target)
 
 
 def allowance_search(token: str, owner: str, spender: str, target: int) -> SlotSearch:
-    """Return the search for the slot of what a spender may take of the owner's tokens."""
+    """Return the search for the slot of the spender's allowance of the owner's tokens."""
     probe = HypotheticalCall(owner, ContractCall(token, encode_call(ALLOWANCE, owner, spender)), ())
     return SlotSearch(probe, tuple(_allowance_slots(owner, spender)), target)
 
@@ -129,7 +129,7 @@ def find_balance_slot(
 def find_grants(
     node: StateOverrideNode, at: BlockId, owner: str, approvals: Sequence[Approval], allowances: Sequence[int]
 ) -> list[StateOverride] | None:
-    """Return the state in which the owner has granted all approvals; None if the storage of a token is unknown.
+    """Return the state in which the owner has granted all approvals; None if a token's storage is unknown.
 
     `allowances` are the current ones. Raises as `_find_slot`.
     """
@@ -150,9 +150,9 @@ def _find_grant(
 
 
 def _find_slot(node: StateOverrideNode, at: BlockId, search: SlotSearch, present: int) -> int | None:
-    """Return the slot that a search finds in one or two round trips; None if it is unknown.
+    """Return the slot found by a search in one or two round trips; None if it is unknown.
 
-    `present` is what the probe returns now, less than the target. Raises `UpstreamError`.
+    `present` is the probe's current result, which is less than the target. Raises `UpstreamError`.
     """
     reading = search.find_slot(node.simulate(search.marked, at), present)
     try:

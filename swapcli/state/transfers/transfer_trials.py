@@ -1,9 +1,9 @@
-"""Test whether a token's transfers deliver what was sent, by calls on hypothetical state; nothing is sent.
+"""Test whether a token's transfers deliver the full amount, with calls on hypothetical state; nothing is sent.
 
 The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. It transfers some of
-it to a wallet, from there to another one, and back into the pool, and returns the change of each balance. If a token
-rejects the transfers, they are tried once more with pools that keep their own functions, since some tokens call the
-pool.
+the token to a wallet, from there to another wallet, and back into the pool, and returns the change of each balance. If
+a token rejects the transfers, they are tried once more with pools that keep their own functions, since some tokens call
+the pool.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from swapcli.state.transfers.transfer_probe import (
 )
 
 MAX_HOLDERS: Final = 3
-"""Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""
+"""Pools with which a token is tried: a fee may apply in only some, and few tokens with a fee are in more pools than
+this."""
 
 _PROBE, _WALLET, _OTHER_WALLET = (
     f"0x{start}{'5d3e8a61c4f2907b' * 2}" for start in ("a11ce001", "a11ce002", "a11ce003")
 )
-"""Arbitrary addresses: of the probe contract, and of two wallets."""
+"""Arbitrary addresses for the probe contract and two wallets."""
 _OWN_CODE: Final = "a11ce1"
-"""Prefix of the addresses that carry the pools' own code during a trial."""
+"""Prefix of the addresses that hold the pools' own code during a trial."""
 _BATCH_SIZE: Final = 32
-"""Trials a call: each takes some 400,000 gas, and nodes allow a call 30 million at least, most of them."""
+"""Trials per call: each takes about 400,000 gas, and almost all nodes allow at least 30 million per call."""
 _GUARDED_BATCH_SIZE: Final = 8
-"""The same, where the code of each pool goes along: up to 24 KiB."""
+"""Trials per call that include the code of each pool: up to 24 KiB."""
 
 
 class TransferReport(NamedTuple):
@@ -54,7 +55,7 @@ class TransferReport(NamedTuple):
 
 
 def pool_holder(pool: Pool, network: Network) -> str | None:
-    """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None if it is unknown."""
+    """Return the contract that holds a pool's tokens: Balancer's vault for its pools; None if it is unknown."""
     if not pool.holds_reserves_in_vault:
         return pool.address
     addresses_by_role = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
@@ -62,7 +63,7 @@ def pool_holder(pool: Pool, network: Network) -> str | None:
 
 
 def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[TransferTrial]:
-    """Return where each token can be tried: with the first `MAX_HOLDERS` of the pools that hold it."""
+    """Return where each token can be tried: with the first `MAX_HOLDERS` pools that hold it."""
     found: dict[str, dict[str, None]] = {token: {} for token in tokens}
     for pool in pools:
         for token in pool.tokens:
@@ -73,7 +74,7 @@ def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) 
 
 
 def first_trial_calls(questions: Sequence[TransferTrial]) -> list[HypotheticalCall]:
-    """Return the calls with which `run_transfer_trials` begins."""
+    """Return the first calls of `run_transfer_trials`."""
     return [_trial_call(batch, ()) for batch in _split_batches(questions, _BATCH_SIZE)]
 
 
@@ -84,8 +85,8 @@ def run_transfer_trials(
 
     `first_results` are those of `first_trial_calls`, if the node has run them.
 
-    One exchange for tokens that reject nothing, two more for the others. All are unknown if the node does not
-    support state overrides. Raises `UpstreamError` if the node gives no valid response.
+    It takes one exchange for tokens that reject nothing, and two more for the others. All are unknown if the node does
+    not support state overrides. Raises `UpstreamError` without a valid response.
     """
     tokens = dict.fromkeys(question.token for question in questions)
     if not tokens:
@@ -118,11 +119,11 @@ class _TrialRunner:
         self._node, self._at, self._first_results = node, at, first_results
 
     def trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
-        """Try all with pools that do nothing but transfer."""
+        """Try all tokens with pools that only transfer."""
         return self._run_batches([(batch, []) for batch in _split_batches(questions, _BATCH_SIZE)])
 
     def guarded_trials(self, questions: Sequence[TransferTrial]) -> Iterator[tuple[TransferTrial, TrialResult]]:
-        """Try all with pools that also answer as they do."""
+        """Try all tokens with pools that also keep their own functions."""
         batches = _split_batches(questions, _GUARDED_BATCH_SIZE)
         return self._run_batches([(batch, self._read_own_code(batch)) for batch in batches])
 
@@ -135,13 +136,14 @@ class _TrialRunner:
             for (batch, own_code), answer in zip(prepared, answers, strict=True):
                 if answer is not None:
                     yield from zip(batch, self._read(answer, batch), strict=True)
-                elif len(batch) > 1:  # too much gas for the node, or one that takes all of it
+                elif len(batch) > 1:  # too much gas for the node, or a token that takes all of it
                     middle = len(batch) // 2
                     retried += [(batch[:middle], own_code), (batch[middle:], own_code)]
             prepared = retried
 
     def _read_own_code(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
-        """Return overrides that place the pools' own code at other addresses, without code that the node omits."""
+        """Return overrides that place the pools' own code at other addresses, except code that the node does not
+        return."""
         holders = list(dict.fromkeys(question.holder for question in questions))
         call = HypotheticalCall(
             _WALLET, ContractCall(_PROBE, encode_codes(holders)), (StateOverride(_PROBE, code=runtime_code()),)
@@ -156,7 +158,7 @@ class _TrialRunner:
         ]
 
     def _answers(self, calls: Sequence[HypotheticalCall]) -> list[bytes | None]:
-        """Return the data of calls. Raises `_NoOverrides`."""
+        """Return the results of calls. Raises `_NoOverrides`."""
         first, self._first_results = self._first_results, ()
         try:
             answers: list[bytes | None] = [*first] if len(first) == len(calls) else self._node.simulate(calls, self._at)

@@ -1,4 +1,4 @@
-"""`swapcli allowance`: what a spender may take of an account's token."""
+"""`swapcli allowance`: how much of an account's token a spender may take."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -76,14 +76,14 @@ def _view(found: "Allowance") -> "DetailView":
 
 
 def _example(network: str, words: Sequence[str]) -> str:
-    """Return how the command could be written, with the words that are there."""
+    """Return how the command could be written, using the words given."""
     owner = next((word for word in words if word.startswith("0x") or "." in word), EXAMPLE_OWNER)
     token = next((word for word in words if word != owner), "USDC")
     return printable(truncate(f"swapcli allowance {network} {owner} {token}", 160))
 
 
 def _facts(found: "Allowance") -> Iterator["Fact"]:
-    """Yield the allowances with their names; one in Permit2 that has ended at the block allows nothing."""
+    """Yield the allowances with their names; a Permit2 allowance that has expired at the block allows nothing."""
     from swapcli.faces.cli.render.quote_facts import Fact
 
     yield Fact("Allowance", _amount(found, found.amount), "")

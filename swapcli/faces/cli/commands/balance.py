@@ -1,4 +1,4 @@
-"""`swapcli balance`: what an account holds."""
+"""`swapcli balance`: the balances of an account."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

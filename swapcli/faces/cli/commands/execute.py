@@ -1,4 +1,4 @@
-"""`swapcli execute`: build the transaction of a route that was found earlier, on the present state."""
+"""`swapcli execute`: build the transaction of an earlier route, on the current state."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -132,7 +132,7 @@ def _parse_route(
 
 
 def _read(file: str) -> dict[str, object]:
-    """Read the JSON of a route. Raises `InvalidInput`, also instead of waiting for a terminal."""
+    """Read the JSON of a route. Raises `InvalidInput`, also if it would have to wait for a terminal."""
     if file == STDIN and is_stdin_terminal():
         raise InvalidInput("no route given: add its file, or pipe it in", hint=ROUTE_TO_EXECUTE)
     name = "stdin" if file == STDIN else file
@@ -148,7 +148,7 @@ def _read(file: str) -> dict[str, object]:
 
 
 def _network_name(document: dict[str, object], option: str | None, session: Session) -> str:
-    """Return the network that the route names, else that of --network or the settings. Raises `InvalidOption`."""
+    """Return the network named in the route, otherwise that of --network or the settings. Raises `InvalidOption`."""
     name = document.get("network")
     if not isinstance(name, str) or not name:
         if option or session.settings.network:

@@ -1,4 +1,4 @@
-"""`swapcli help`: the manual, one topic a page."""
+"""`swapcli help`: the manual, one topic per page."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -77,19 +77,19 @@ def help_(
 
 
 def _title(topic: str) -> str:
-    """Return the title of a topic without its name: `Scale: one feed` becomes `one feed`."""
+    """Return a topic's title without its name: `Scale: one feed` becomes `one feed`."""
     title = topic_text(topic).partition("\n")[0]
     return title.partition(": ")[2] or title
 
 
 def _topic_name(word: str) -> str:
-    """Return the topic for a word: an alias, or the topic whose first word it is (exit: exit-codes)."""
+    """Return the topic for a word: an alias, or the topic of which it is the first word (exit: exit-codes)."""
     begun = [name for name in ORDER if name.startswith(f"{word}-")]
     return begun[0] if word not in ORDER and len(begun) == 1 else ALIASES.get(word, word)
 
 
 def _command_page(name: str) -> str | None:
-    """Return the help of a command, as its --help prints it; None without such a command."""
+    """Return a command's help, as its --help prints it; None for an unknown command."""
     from typer.main import get_command
 
     from swapcli.faces.cli.overview import PROGRAM

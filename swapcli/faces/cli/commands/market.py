@@ -138,7 +138,7 @@ def remove(
 
 
 def _list(session: Session) -> int:
-    """Print all stores that can be read, then raise the error of the first that cannot."""
+    """Print all readable stores, then raise the error of the first unreadable one."""
     from swapcli import stores
     from swapcli.faces.cli.render.store_view import build_store_list
 

@@ -1,4 +1,4 @@
-"""`swapcli mcp`: offer the commands to agents, as tools of the Model Context Protocol."""
+"""`swapcli mcp`: offer the commands to agents as tools of the Model Context Protocol."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -29,22 +29,22 @@ INSTALL = ConfigError(
 
 SERVER = "Server"
 LOOPBACK, DEFAULT_PORT, MAX_PORT = "127.0.0.1", 8001, 65_535
-"""The port after that of `swapcli serve`."""
+"""The default port follows that of `swapcli serve`."""
 
 _AGAIN_S = 0.01
-"""Time after which a command that was starting may be ended: a process starts in some milliseconds."""
+"""Time after which a command that was starting may be ended: a process starts within milliseconds."""
 
 app = CommandApp()
 
 
 class ListeningServer(NamedTuple):
-    """A server of tools that accepts connections: its URL and its process."""
+    """A server of tools that accepts connections, with its URL and process id."""
 
     url: str
     pid: int
 
     def document(self) -> "ListeningJson":
-        """Return the line of JSON of `swapcli mcp --http`."""
+        """Return the JSON line of `swapcli mcp --http`."""
         return {"url": self.url, "pid": self.pid}
 
 
@@ -121,7 +121,7 @@ def mcp(
         listener = bind(LOOPBACK, port)
         ready = ListeningServer(base_url(listener) + HTTP_PATH, os.getpid())
         return serve(build_http_app(server), listener, on_ready=lambda: session.output.print_line(ready))
-    except InvalidOption as error:  # the hint of swapcli serve names its own options
+    except InvalidOption as error:  # swapcli serve has a hint with its own options
         error.hint = "--http 0 picks a free port"
         raise
     finally:
@@ -135,7 +135,7 @@ def _parse_port(text: str) -> int:
 
 
 async def _serve_stdio(serving: "Awaitable[None]", caller: "ToolCaller") -> None:
-    """Serve until stdin ends, or SIGTERM or SIGINT arrives."""
+    """Serve until stdin ends, or until SIGTERM or SIGINT."""
     from asyncio import get_running_loop
 
     from swapcli.faces.cli.signals import SIGNALS
@@ -146,7 +146,7 @@ async def _serve_stdio(serving: "Awaitable[None]", caller: "ToolCaller") -> None
 
 
 def _end(caller: "ToolCaller") -> None:
-    """End the process. Cancelling the server would wait for the next line on stdin, which a thread reads."""
+    """End the process. Cancelling the server would wait for the next line on stdin, which a thread is reading."""
     if caller.stop():
         os._exit(exit_codes.OK)
     from asyncio import get_running_loop

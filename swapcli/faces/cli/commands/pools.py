@@ -1,4 +1,4 @@
-"""`swapcli pools`: the pools of a network, the deepest first."""
+"""`swapcli pools`: the pools of a network, deepest first."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -69,7 +69,7 @@ def pools(
 
 
 def _parse_limit(text: str | None) -> int | None:
-    """Return the limit, None for all. Raises `InvalidOption`."""
+    """Return the limit; None for all. Raises `InvalidOption`."""
     if text is None:
         return DEFAULT_LIMIT
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_LIMIT)) and int(text) <= MAX_LIMIT):

@@ -1,4 +1,4 @@
-"""`swapcli price`: the prices of tokens, from the mid prices of the pools."""
+"""`swapcli price`: the prices of tokens, from the mid prices of pools."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

@@ -1,4 +1,4 @@
-"""`swapcli protocols`: list the protocols of a network, as --exclude-protocols takes them."""
+"""`swapcli protocols`: list the protocols of a network, in the form that --exclude-protocols accepts."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -104,7 +104,8 @@ def _view(found: "ProtocolList") -> ListView:
 
 
 def _columns(found: "ProtocolList") -> tuple[Column, ...]:
-    """Return the columns: that of pools is left out if none are known, and named for what they are if modelled."""
+    """Return the columns: the pools column is omitted if no pools are known, and named accordingly if they are
+    modelled."""
     title = {"store": "pools", "embedded": "modelled"}.get(found.pools_source or "")
     return tuple(
         column._replace(title=title or column.title) if column.title == "pools" else column

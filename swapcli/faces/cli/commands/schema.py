@@ -55,5 +55,5 @@ def schema(
 
 
 def _command(name: str) -> str:
-    """Return the command of a document: only its first dash separates two words."""
+    """Return the command of a document: only the first dash in its name separates two words."""
     return name.replace("-", " ", 1)

@@ -1,4 +1,4 @@
-"""`swapcli tokens`: list the tokens of a network, as TOKEN_IN and TOKEN_OUT take them."""
+"""`swapcli tokens`: list the tokens of a network, in the form that TOKEN_IN and TOKEN_OUT accept."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -56,7 +56,7 @@ def tokens(
 
 
 def _view(found: "TokenList") -> ListView:
-    """Build the list; transfers are shown if any token limits them."""
+    """Build the list; transfers are shown if any token restricts them."""
     shown = len(COLUMNS) - (not any(each.transfers for each in found.tokens))
     pages = [each.page for each in found.tokens]
     return ListView(

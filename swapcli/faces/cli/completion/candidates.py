@@ -1,8 +1,9 @@
-"""What can follow the words of a command line. It runs at every press of TAB, so it imports neither Typer nor `typing`.
+"""Find what can follow the words of a command line. This runs at every press of TAB, so it imports neither Typer nor
+`typing`.
 
-`swapcli _complete WORD...` gets the words before the cursor, the last one up to the cursor, and prints UTF-8 lines:
-first `words`, `list` (words that a comma may follow), `files` or `folders`, then the words, each with a tab and its
-explanation if it has one.
+`swapcli _complete WORD...` receives the words before the cursor, the last one up to the cursor, and prints UTF-8 lines.
+The first is `words`, `list` (words that a comma may follow), `files` or `folders`; the words follow, each with a tab
+and an explanation if it has one.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def completion_text(words: Sequence[str], environ: Mapping[str, str]) -> str:
 
 
 class _Line:
-    """The words before the one to complete: the command, its arguments, its options, and one that lacks its value."""
+    """The words before the one to complete: the command, its arguments, its options, and an option that lacks its
+    value."""
 
     def __init__(self, tree: Mapping[str, Node], words: Sequence[str]) -> None:
         self._tree = tree
@@ -80,9 +82,9 @@ class _Line:
         return next((metavar for names, _, metavar, _ in self._node["options"] if name in names), None)
 
     def _can_be_value(self, word: str) -> bool:
-        """Return whether a word can be the value of the open option, or its beginning.
+        """Return whether a word can be the value of the open option, or the beginning of it.
 
-        A value in brackets may be absent: then the word is an argument unless it is a number or one of the choices.
+        A value in brackets is optional: the word is then an argument unless it is a number or one of the choices.
         """
         metavar = self._metavar(self._open_option) or ""
         if self._has_equals or metavar[:1] != "[":
@@ -90,7 +92,7 @@ class _Line:
         return word[:1].isdecimal() or bool(word and f"|{word}" in metavar.replace("[", "|"))
 
     def _children(self) -> dict[str, str]:
-        """Return the paths of the command's own commands, by name and alias."""
+        """Return the paths of the command's subcommands, by name and alias."""
         paths = [path for path in self._tree if path and path.rpartition(" ")[0] == self._path]
         return {name: path for path in paths for name in (path.rpartition(" ")[2], *self._tree[path]["aliases"])}
 
@@ -106,14 +108,14 @@ class _Line:
             yield from _lines(WORDS, current, options)
         elif (children := self._children()) and not self._arguments:
             names = [(name, self._tree[path]["summary"]) for name, path in children.items()]
-            if self._node["arguments"]:  # of the group's default command, which takes the name of a network
+            if self._node["arguments"]:  # for the group's default command, which takes a network name
                 names += find_names(NETWORKS, current, read_facts(environ, self._options), None)
             yield from _lines(WORDS, current, names)
         else:
             yield from self._argument(current, environ)
 
     def _values(self, option: str, current: str, prefix: str, environ: Mapping[str, str]) -> Iterator[str]:
-        """Yield the values of an option; `prefix` begins each word that the shell compares with the typed one."""
+        """Yield the values of an option; `prefix` begins each word that the shell compares with the typed word."""
         kinds = (values for names, _, _, values in self._node["options"] if option in names)
         values = next(kinds, "")
         if isinstance(values, list):
@@ -167,7 +169,7 @@ class _Line:
             yield from _lines(WORDS, current, [each for each in found if each[0] not in self._arguments])
 
     def _network(self, facts: SettingFacts) -> str | None:
-        """Return the network of the command line, otherwise that of the settings."""
+        """Return the network on the command line, otherwise the one in the settings."""
         named = find_network_name(self._arguments[0], facts) if self._arguments else None
         return named or facts.network
 

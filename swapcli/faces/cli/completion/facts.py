@@ -1,7 +1,7 @@
-"""What completion needs of the settings. Loading them takes longer than a user waits, so a file remembers the result.
+"""Facts from the settings that completion needs. Loading the settings takes too long, so a file remembers the result.
 
-The file lies in the user's cache folder and holds no addresses of nodes and no secrets. It counts as long as the
-settings file, the network files beside it, and the variables of `_VARIABLES` are the same.
+The file is in the user's cache folder, and contains no node URLs and no secrets. It is valid as long as the settings
+file, the network files next to it, and the variables in `_VARIABLES` do not change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NETWORKS = "networks"
 
 
 def read_facts(environ: Mapping[str, str], options: Mapping[str, str]) -> SettingFacts:
-    """Return what the settings say; `options` of the command line override them."""
+    """Return the facts from the settings; `options` on the command line override them."""
     home = user_folders.home_folder()
     named = {"SWAPCLI_CONFIG": options["--config"]} if options.get("--config") else {}
     environment = {**environ, **named}
@@ -70,7 +70,7 @@ def _stamp(file: str) -> list[int] | None:
 
 
 def _network_stamps(config_file: str) -> list[object]:
-    """Return the names and stamps of the network files, in the folder where `network_folder` lists them."""
+    """Return the names and stamps of the network files in the folder that `network_folder` lists."""
     folder = os.path.join(os.path.dirname(config_file), _NETWORKS)
     try:
         return [[name, _stamp(os.path.join(folder, name))] for name in sorted(os.listdir(folder))]
@@ -88,7 +88,7 @@ def _read_cache(file: str) -> dict[str, Any]:
 
 
 def _write_cache(file: str, document: object) -> None:
-    """Replace the file. Completion works without it, so nothing is said if that fails."""
+    """Replace the file. Completion works without it, so failures are not reported."""
     from swapcli.state.file_writing import write_file
 
     try:

@@ -1,4 +1,4 @@
-"""The kinds of names that complete arguments and values. Module `names` lists those of each kind."""
+"""The kinds of names that complete arguments and values. The module `names` lists the names of each kind."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ NETWORKS, TOKENS, PROTOCOLS, KEYS = "networks", "tokens", "protocols", "keys"
 FILES, FOLDERS = "files", "folders"
 WORDS, LIST = "words", "list"
 LIST_MARK = ","
-"""Ends the kind of an option that takes names separated by commas."""
+"""Ends the kind of an option that accepts comma-separated names."""

@@ -1,7 +1,7 @@
-"""Names of networks, tokens, protocols and API keys that begin with what was typed, each with an explanation.
+"""Names of networks, tokens, protocols and API keys that begin with the typed text, each with an explanation.
 
-They are read from the files that have them, without the modules that check these files: a damaged one completes
-nothing, and the command shows what is wrong with it.
+They are read directly from their files, without the modules that check them: a damaged file completes nothing, and the
+command reports the error.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _STORE = ".sqlite"
 _MAX_STORED = 200  # a terminal shows no more at once, and a store can have many thousands
 _LAST_CHARACTER = "\U0010ffff"
-_PATIENCE_S = 0.02  # a store that is being written answers at once or not at all
+_PATIENCE_S = 0.02  # a store that is being written responds at once or not at all
 
 
 def find_names(kind: str, begin: str, facts: SettingFacts, network: str | None) -> list[tuple[str, str]]:
-    """Return the names of a kind. Only those of a store are limited to what begins with `begin`, in any case."""
+    """Return the names of a kind. Only names from a store are limited to those that begin with `begin`, in any case."""
     if kind == NETWORKS:
         return [(name, "") for name in _network_names(facts)]
     if kind == KEYS:
@@ -39,7 +39,7 @@ def find_names(kind: str, begin: str, facts: SettingFacts, network: str | None) 
 
 
 def find_network_name(word: str, facts: SettingFacts) -> str | None:
-    """Return the network that a name, or the chain id of a packaged network, stands for; None if there is none."""
+    """Return the network for a name, or for the chain id of a packaged network; None if there is none."""
     if word.lower() in _network_names(facts):
         return word.lower()
     with_id = (name for name in packaged_networks() if str(read_definition(name)["chain_id"]) == word)
@@ -56,7 +56,7 @@ def _network_names(facts: SettingFacts) -> list[str]:
 
 
 def plugin_networks() -> list[tuple[str, str]]:
-    """Return the networks of installed packages. Looking for them takes longer than all other names."""
+    """Return the networks of installed packages. Finding them takes longer than finding all other names."""
     import swapcli.quoting  # noqa: F401 - it knows how to look
     from swapcli.core.plugins import NETWORK_GROUP, plugins, set_plugin_warn
 
@@ -75,9 +75,9 @@ def _protocols(network: str, _: str, facts: SettingFacts) -> Iterator[tuple[str,
 
 
 def _described(network: str, facts: SettingFacts) -> dict[str, list[tuple[str, str]]]:
-    """Return the tokens and the protocols that the settings or the program describe.
+    """Return the tokens and protocols described in the settings or the program.
 
-    The native token is the first one. Those of the program are its tokens with pools, if it has pools of the network.
+    The native token comes first. If the program has pools on the network, only its tokens with pools are included.
     """
     if network in facts.networks:
         known = facts.networks[network]
@@ -97,7 +97,7 @@ def _pairs(names: Names) -> list[tuple[str, str]]:
 
 
 def _stored_tokens(file: str, begin: str) -> list[tuple[str, str]] | None:
-    """Return the tokens with pools of a store, those that most orders could pass through first.
+    """Return the tokens with pools in a store, starting with those that most orders could pass through.
 
     None if it cannot be read.
     """

@@ -1,6 +1,6 @@
-"""The tokens with pools of the embedded markets, which completion offers.
+"""The tokens with pools in the embedded markets, which completion offers.
 
-`make completions` writes them to a file: opening a market takes longer than a user waits.
+`make completions` writes them to a file: opening a market would take too long.
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ PACKAGED_TOKENS_FILE = os.path.join(os.path.dirname(__file__), "packaged_tokens.
 
 @cache
 def read_packaged_tokens() -> dict[str, dict[str, str]]:
-    """Return the names of the tokens of each network by symbol, the native token first, then by the number of pools."""
+    """Return the names of each network's tokens by symbol, the native token first, then by number of pools."""
     with open(PACKAGED_TOKENS_FILE, encoding="utf-8") as file:
         return dict(json.load(file))

@@ -1,4 +1,4 @@
-"""What completion knows of the settings."""
+"""Facts from the settings for completion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class SettingFacts:
-    """The default network, the folder of the stores, the file of the keys, and the networks that the settings describe.
+    """The default network, the stores' folder, the keys' file, and the networks described in the settings.
 
     `networks` has the tokens and the protocols of each such network, as pairs of a name and an explanation.
     """

@@ -1,4 +1,4 @@
-"""Read what completion needs from the settings themselves, for `facts`, which remembers it."""
+"""Read the facts that completion needs from the settings, for `facts`, which remembers them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_setting_facts(environ: Mapping[str, str], home: str, defaults: SettingF
 
 
 def _packaged_without_pools(name: str) -> set[str]:
-    """Return the symbols of the tokens that the program describes, but has no pools of; users may add others."""
+    """Return the symbols of tokens that the program describes but has no pools for; users may add pools."""
     if name not in packaged_networks():
         return set()
     return {token["symbol"] for token in read_definition(name)["tokens"]} - read_packaged_tokens().get(name, {}).keys()

@@ -1,4 +1,4 @@
-"""Results as tables, plain text and JSON. Views hold the words; `terminal_tables` and `plain` lay them out."""
+"""Results as tables, plain text and JSON. Views contain the words; `terminal_tables` and `plain` lay them out."""
 
 PUBLIC = (
     "columns", "csv_text", "detail_view", "list_view", "node_view", "payload_view", "plain", "pool_and_price_views",

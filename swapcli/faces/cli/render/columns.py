@@ -1,6 +1,6 @@
-"""Columns that fit a width: words and addresses stay whole, and columns that do not fit go to lines of their own.
+"""Fit columns to a width: words and addresses stay whole, and columns that do not fit get separate lines.
 
-Everything is measured by `cell_width`, which knows that some characters take two cells of a terminal.
+`cell_width` measures everything; it knows that some characters take two terminal cells.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COMFORTABLE_WIDTH = 24  # prose in a narrower column is hard to read
 
 
 class Cell(NamedTuple):
-    """A piece of a line: its column, the blanks before it, and its text."""
+    """A part of a line: its column, the blanks before it, and its text."""
 
     column: int
     blanks: int
@@ -109,7 +109,7 @@ def _placed(
     shift: int,
     cell_width: Callable[[str], int],
 ) -> Iterator[Cell]:
-    """Yield the cells of a line with the blanks that align them; without trailing blanks."""
+    """Yield the cells of a line with the blanks that align them, without trailing blanks."""
     blanks = shift
     for column, text in texts.items():
         padding = max(widths[column] - cell_width(text), 0)
@@ -121,7 +121,7 @@ def _placed(
 
 
 def _within(cells: Iterator[Cell], width: int, cell_width: Callable[[str], int]) -> Iterator[Cell]:
-    """Drop the indentation of a word that is alone on its line and would only fit without it."""
+    """Drop the indentation of a word that is alone on its line and fits only without it."""
     placed = list(cells)
     if len(placed) == 1 and placed[0].blanks + cell_width(placed[0].text) > width:
         placed = [placed[0]._replace(blanks=0)]

@@ -13,12 +13,12 @@ _FORMULA_STARTS = ("=", "+", "@", "-")
 
 
 def csv_columns(documents: Iterable[Mapping[str, object]], fields: Iterable[str] = ()) -> list[str]:
-    """Return `fields`, then the further ones that occur in any document, in order."""
+    """Return `fields`, followed by other fields that occur in any document, in order."""
     return list(dict.fromkeys([*fields, *(name for document in documents for name in document)]))
 
 
 def csv_lines(columns: Sequence[str], documents: Iterable[Mapping[str, object]], *, header: bool = True) -> str:
-    """Return documents as lines, after one with the column titles. Unknown values are empty, nested ones JSON."""
+    """Return documents as lines, after a line with the column titles. Unknown values are empty, nested ones JSON."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     if header:
@@ -32,6 +32,6 @@ def _cell(value: object) -> str:
         return ""
     if not isinstance(value, str):
         return to_json(value)
-    # Spreadsheets evaluate such text, and anybody can name a token: an apostrophe makes it text.
+    # Spreadsheets evaluate such text, and anybody can name a token: an apostrophe keeps it text.
     is_formula = value.startswith(_FORMULA_STARTS) and not value[1:].replace(".", "", 1).isdecimal()
     return printable(f"'{value}" if is_formula else value)

@@ -12,7 +12,7 @@ from swapcli.faces.cli.render.quote_facts import Fact
 class DetailView:
     """A title, facts, named values that never wrap because users copy them, lists, and lines below them.
 
-    `label` stands beside the title if prices are not real.
+    `label` is shown next to the title if prices are not real.
     """
 
     title: str

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from swapcli.core.records import NamedTuple
 
 READABLE_WIDTH = 12
-"""Less of a cell says too little; it is enough for a short id, an amount of USD, and most symbols."""
+"""A narrower cell is too short to be useful; this fits a short id, an amount in USD, and most symbols."""
 
 
 class Column(NamedTuple):
-    """A column of a list, and what becomes of it in a table that is wider than its terminal.
+    """A column of a list, and how it changes in a table wider than its terminal.
 
-    First all columns with `goes_below` become a list of their own, beside the first column. Then cells are shortened to
-    `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the middle. If that
-    is not enough, columns with a `drop_order` are left out, 1 first. Addresses are shortened only where they are ids of
-    pools, in columns that have `has_pool_ids`. A column that `is_symbol` has the symbol of a token as its title.
+    First, all columns with `goes_below` become a separate list, together with the first column. Then cells are
+    shortened to `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the
+    middle. If that is not enough, columns with a `drop_order` are omitted, 1 first. Addresses are shortened only if
+    they are pool ids, in columns with `has_pool_ids`. A column that `is_symbol` has a token's symbol as its title.
 
     Example: `Column("decimals", is_whole=True, drop_order=1)`.
     """
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The title as a heading, in sentence case; the symbol of a token as it is."""
+        """The title as a heading, in sentence case; a token's symbol unchanged."""
         return self.title if self.is_symbol else self.title[:1].upper() + self.title[1:]
 
 
@@ -41,8 +41,7 @@ class Column(NamedTuple):
 class ListView:
     """Rows with column titles.
 
-    `links` are the pages about cells in the explorer of the network, by the title of the column, for each row; they may
-    be left out.
+    `links` are the cells' pages in the network's explorer, by column title, for each row; they may be omitted.
     """
 
     columns: tuple[Column, ...]
@@ -60,7 +59,7 @@ class ListView:
         return tuple(column.heading for column in self.columns)
 
     def without_empty_columns(self) -> ListView:
-        """Return the list without the columns, behind the first one, whose cells are all empty or "-"."""
+        """Return the list without columns, except the first, in which all cells are empty or "-"."""
         shown = [
             number
             for number in range(len(self.columns))

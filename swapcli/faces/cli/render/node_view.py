@@ -1,4 +1,4 @@
-"""What nodes serve, as rows of a list."""
+"""The features of nodes, as rows of a list."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NODE_LIST_COLUMNS: Final = (Column("node"), *NODE_COLUMNS)
 
 
 def build_node_list(found: NodeReports) -> ListView:
-    """Build the list of the nodes of a network: a row each."""
+    """Build the list of a network's nodes, one row each."""
     return ListView(NODE_LIST_COLUMNS, tuple((printable(each.node), *node_cells(each)) for each in found.nodes))
 
 
 def node_cells(report: NodeReport) -> tuple[str, ...]:
-    """Return the cells of `NODE_COLUMNS`: what is missing comes with its reason."""
+    """Return the cells of `NODE_COLUMNS`; missing features come with their reason."""
     missing = "; ".join(f"{check.name} ({printable(check.problem)})" for check in report.missing)
     return (
         ABSENT if report.latency_s is None else f"{report.latency_s * 1000:,.1f} ms",

@@ -29,7 +29,8 @@ class TransactionView:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """Transactions in order, below the result of the swap unless `title` is empty. The others are as in `RouteView`."""
+    """Transactions in order, below the result of the swap unless `title` is empty. The other fields are as in
+    `RouteView`."""
 
     transactions: tuple[TransactionView, ...]
     title: str = ""
@@ -45,7 +46,7 @@ class PayloadView:
 def build_swap_view(
     prepared: PreparedSwap, terms: SwapTerms, transactions: list[RenderedTransaction], *, full: bool, verbose: bool
 ) -> PayloadView:
-    """Build the view of the transactions of a quote; with `verbose` it has the route and all facts.
+    """Build the view of a quote's transactions; with `verbose` it has the route and all facts.
 
     Calldata is shortened unless `full`.
     """
@@ -84,7 +85,7 @@ def build_execute_view(
 
 
 def build_recorded_view(transactions: list[RenderedTransaction], *, full: bool) -> PayloadView:
-    """Build the view of transactions that were built earlier, without the result of their swap."""
+    """Build the view of transactions built earlier, without the result of their swap."""
     return PayloadView(_transaction_views(transactions, "", full=full))
 
 
@@ -121,7 +122,7 @@ def _transaction_view(
 
 
 def shorten_calldata(text: str, option: str) -> str:
-    """Leave out the middle of a long text, and name the option that shows it."""
+    """Omit the middle of a long text, and name the option that shows it."""
     if len(text) <= HEAD + TAIL + len(str(2**256)):
         return text
     return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} characters; {option} shows all)"

@@ -47,7 +47,7 @@ def _facts(facts: Sequence[Fact]) -> list[str]:
 
 
 def _title(title: str, origin: str) -> str:
-    """Return the first line: the result, and the state at the right end of `WIDTH` if it fits."""
+    """Return the first line: the result, with the state right-aligned at `WIDTH` if it fits."""
     return title + origin.rjust(max(WIDTH - len(title), len(GAP) + len(origin))) if origin else title
 
 

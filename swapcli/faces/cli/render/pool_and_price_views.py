@@ -32,7 +32,7 @@ _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 
 
 def build_pools_view(found: PoolList, names: Sequence[str], *, is_brief: bool = False) -> DetailView:
-    """Build the list of pools that trade `names` under their number and state; ids are shortened if it `is_brief`."""
+    """Build the list of pools that trade `names`, below their number and state; ids are shortened if it `is_brief`."""
     columns: tuple[Column, ...] = POOL_COLUMNS
     digits = _price_digits(found.state)
     rows = [_pool_row(pool, found, digits, is_brief=is_brief) for pool in found.pools]
@@ -44,7 +44,7 @@ def build_pools_view(found: PoolList, names: Sequence[str], *, is_brief: bool = 
 
 
 def _pools_title(found: PoolList, names: Sequence[str]) -> str:
-    """Say how many pools there are."""
+    """Return the number of pools, in words."""
     trading, network = f" with {' and '.join(map(printable, names))}" if names else "", found.network.name
     if not found.total:
         return f"No pool of {network}{trading}"
@@ -53,7 +53,7 @@ def _pools_title(found: PoolList, names: Sequence[str]) -> str:
 
 
 def build_price_view(found: PriceList) -> DetailView:
-    """Build the list of prices under their state."""
+    """Build the list of prices, below their state."""
     columns = price_columns(symbol(found.unit))
     digits = _price_digits(found.state)
     rows = tuple(_price_row(price, found.address(price), digits) for price in found.prices)
@@ -68,7 +68,7 @@ def _details(title: str, state: StateSource, listing: ListView) -> DetailView:
 
 
 def price_columns(unit: str) -> tuple[Column, ...]:
-    """Return the columns of the list of prices; `unit` is the symbol of the token that they are in."""
+    """Return the columns of the price list; `unit` is the symbol of the token in which prices are given."""
     return (
         Column("token"),
         Column("USD"),
@@ -80,7 +80,7 @@ def price_columns(unit: str) -> tuple[Column, ...]:
 
 
 def format_price(price: float | None, digits: int = _PRICE_DIGITS) -> str:
-    """Format a mid price with six significant digits, or so many; a dash if it is unknown."""
+    """Format a mid price with six significant digits, or the given number; a dash if it is unknown."""
     return ABSENT if price is None else format_significant(Decimal(repr(price)), digits)
 
 
@@ -114,7 +114,7 @@ def _price_row(found: TokenPrice, address: str, digits: int) -> tuple[str, ...]:
 
 
 def _basis(found: TokenPrice) -> str:
-    """Describe what a price is based on: the path, and the number of its pools."""
+    """Describe the basis of a price: the path, and the number of its pools."""
     if len(found.path) < 2 or found.basis is None:
         return "prices start from it"
     count = sum(map(len, found.basis.pools))

@@ -37,7 +37,7 @@ _SHOWN_GAIN_BPS = 0.5
 _MIN_SHOWN_BPS = 0.01
 _GAS_PRICE_DIGITS = 4
 _MAX_WRITTEN = 12
-"""Characters of an amount that is shown as the user wrote it."""
+"""Maximum characters of an amount to show as the user wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Fact:
 
 
 class HeadRow(NamedTuple):
-    """A row below the result: a value with its name, and two short facts beside it."""
+    """A row below the result: a value with its name, and two short facts next to it."""
 
     name: str
     value: str
@@ -68,7 +68,7 @@ class Traded(NamedTuple):
 
 
 def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
-    """Yield the rows that everybody reads: the least output, the price, its impact, gas, and the best single path."""
+    """Yield the rows for everyone: the minimum output, the price, its impact, gas, and the best single path."""
     integrator, token_out = traded.integrator, traded.token_out
     if integrator and integrator.fee_bps:
         shown = format_short_amount(figures.amount_out_after_fee, token_out.decimals)
@@ -83,7 +83,7 @@ def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
 def title_of(traded: Traded, figures: QuoteFigures, *, is_reverse: bool = False) -> str:
     """Return the result as a title: "1 ETH → 2,996.42 USDC on base".
 
-    The amount that is sold is as the user wrote it, or rounded up if that is too long; the other is rounded down.
+    The sold amount is as the user wrote it, or rounded up if that is too long; the other is rounded down.
     """
     sold = exact_amount(figures.amount_in, traded.token_in)
     if is_reverse or len(sold) > _MAX_WRITTEN + len(symbol(traded.token_in)):
@@ -111,14 +111,14 @@ def _gas_in_short(traded: Traded, figures: QuoteFigures) -> str:
 
 
 def _single_path_in_short(figures: QuoteFigures) -> str:
-    """Return how much less the best single path pays. It pays more only if it takes more than that in gas."""
+    """Return how much less the best single path pays. It can only pay more if it costs even more gas."""
     path = figures.single_path
     if path is None:
         return ""
     if path.amount_out is None:
         return "no single path can fill the order"
-    gain_bps = path.gain_bps or 0.0  # of the output of the single path
-    difference_bps = abs(gain_bps) * BPS / (BPS + gain_bps)  # of the output of the route
+    gain_bps = path.gain_bps or 0.0  # share of the single path's output
+    difference_bps = abs(gain_bps) * BPS / (BPS + gain_bps)  # share of the route's output
     if gain_bps < 0:
         return f"single path {difference_bps:,.2f} bps more before gas"
     shown = f"{difference_bps:,.2f}" if gain_bps >= _MIN_SHOWN_BPS else "<0.01"
@@ -126,7 +126,7 @@ def _single_path_in_short(figures: QuoteFigures) -> str:
 
 
 def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, verbose: bool) -> Iterator[Fact]:
-    """Yield the facts below a route in the order of the output: those the user asked for, or with `verbose` all."""
+    """Yield the facts below a route in output order: those the user requested, or all with `verbose`."""
     if verbose:
         yield _amount_fact("You sell", figures.amount_in, answer.order.token_in, answer.result.input_token.price_usd)
         yield _amount_fact(
@@ -151,12 +151,12 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *,
         yield from _unread(figures)
         if figures.state.provenance is None or figures.state.is_live:
             yield _state(figures)
-        elif figures.changing_pools:  # the first line has the state
+        elif figures.changing_pools:  # the first line shows the state
             yield Fact("Pools", "change with time", _changing_note(figures))
 
 
 def router_facts(figures: QuoteFigures, *, verbose: bool = True) -> Iterator[Fact]:
-    """Yield the chosen router and the reason, if a router was chosen; with `verbose` also why the others were not."""
+    """Yield the chosen router and the reason, if one was chosen; with `verbose` also why the others were not."""
     choice = figures.router_choice
     if choice is None:
         return
@@ -202,7 +202,7 @@ def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) 
 
 
 def _amount_to_buy(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
-    """Yield that the amount to buy is not guaranteed, and the amount to buy whose minimum is about the wanted one."""
+    """Yield that the amount to buy is not guaranteed, and an amount to buy whose minimum is about the requested one."""
     order, least = answer.order, figures.min_received
     if order.reverse and 0 < least < order.amount:
         wanted = whole_tokens(order.amount, order.token_out.decimals)
@@ -218,7 +218,7 @@ def _surplus(terms: SwapTerms) -> Iterator[Fact]:
 
 
 def _exactness(figures: QuoteFigures) -> Iterator[Fact]:
-    """Yield a fact if a protocol quotes a pool of the route, or if a token keeps shares."""
+    """Yield a fact if a protocol quotes a pool of the route, or if a token stores shares."""
     count = len(figures.sampled_pools)
     if not count and figures.is_exact is False:
         yield Fact("Amounts", "up to rounding", "a token's balances are shares; see the warning")
@@ -330,7 +330,7 @@ def _within(gap_bps: float, unit: str = "") -> str:
 
 
 def _changing_note(figures: QuoteFigures) -> str:
-    """Say that pools of the route change without a trade, and for which time they are quoted."""
+    """Return that pools of the route change without a trade, and the time for which they are quoted."""
     count = len(figures.changing_pools)
     pools = "1 pool changes" if count == 1 else f"{count} pools change"
     block = f"block {figures.state.block}" if figures.state.block is not None else "the state"

@@ -1,7 +1,7 @@
 """The lines of a route at a width: its head, and one line for each pool or path.
 
-Where a row has no room for the address of its pool, all addresses go to a legend below the rows. Where it has no room
-for the name either, on a narrow terminal, its parts go below each other.
+If a row has no room for its pool's address, all addresses go to a legend below the rows. If, on a narrow terminal, it
+has no room for the name either, the parts of the row are stacked.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ HEAD_NAME, HEAD_VALUE, HEAD_BESIDE, HEAD_LAST = range(4)
 """The columns of the head."""
 _GAP, _WIDE_GAP = 2, 3
 _MIN_WIDTH = 60
-"""Of a narrower terminal, where the parts of a row go below each other."""
+"""The least width of a row: on a narrower terminal, its parts are stacked."""
 _MIN_POOL_WIDTH = 18
 _LAST_START = 47
-"""Where the last facts of the head begin, if that fits."""
+"""The column at which the head's last facts begin, if that fits."""
 
 
 class RouteRows(NamedTuple):
-    """The lines of rows, and the entries of the legend: the addresses that have no room in the rows."""
+    """The lines of rows, and the entries of the legend: addresses that have no room in the rows."""
 
     lines: tuple[Line, ...]
     legend: tuple[str, ...] = ()
 
 
 def lay_out_head(head: Sequence[HeadRow], width: int | None, cell_width: Callable[[str], int] = len) -> list[Line]:
-    """Return the lines of the head, aligned in columns; what does not fit goes below."""
+    """Return the lines of the head, aligned in columns; parts that do not fit go below."""
     widths = [max(cell_width(row[column]) for row in head) for column in range(4)]
     start = 2 + widths[HEAD_NAME] + 1 + widths[HEAD_VALUE] + _WIDE_GAP
     last = max(widths[HEAD_LAST], 1)
@@ -53,7 +53,7 @@ def lay_out_head(head: Sequence[HeadRow], width: int | None, cell_width: Callabl
 
 
 def place(texts: Sequence[str], starts: Sequence[int], cell_width: Callable[[str], int]) -> Iterator[Cell]:
-    """Yield the cells of a line that begin at `starts`."""
+    """Yield the cells of a line, which begin at `starts`."""
     end = 0
     for column, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if text:
@@ -62,7 +62,7 @@ def place(texts: Sequence[str], starts: Sequence[int], cell_width: Callable[[str
 
 
 def lay_out_rows(rows: Sequence[SwapRow], width: int | None, cell_width: Callable[[str], int] = len) -> RouteRows:
-    """Return the lines of the rows of a route, at most `width` wide unless a single word is wider."""
+    """Return the lines of a route's rows, at most `width` wide unless a single word is wider."""
     if not rows:
         return RouteRows(())
     if width is None or width >= _MIN_WIDTH:
@@ -82,7 +82,7 @@ def _fitted(
 ) -> list[Line] | None:
     """Return one line for each row, and more for the pools of a long path; None if a row is wider than `width`.
 
-    Long paths may take the room of a share, and gaps become narrower. Names of pools are shortened down to `least`.
+    Long paths may use a share's room, and gaps become narrower. Pool names are shortened to no less than `least`.
     """
     has_share = [row for row in rows if row.share] or rows
     for path_rows, gap, wide_gap in ((rows, _GAP, _WIDE_GAP), (has_share, _GAP, _WIDE_GAP), (has_share, 1, 1)):
@@ -102,12 +102,12 @@ def _fitted(
 
 
 def _is_tabular(row: SwapRow) -> bool:
-    """Return whether the pool of a row is in a column; names of several pools may take all the room."""
+    """Return whether a row's pool is in a column; names of several pools may take all the room."""
     return bool(row.mark or row.amount)
 
 
 class _Columns(NamedTuple):
-    """Where the columns of a route begin, and where the widest row ends."""
+    """The columns at which a route's parts begin, and the end of the widest row."""
 
     segment_width: int
     path: int
@@ -170,7 +170,7 @@ class _Columns(NamedTuple):
 
 
 def _stacked(rows: Sequence[SwapRow], width: int, cell_width: Callable[[str], int]) -> Iterator[Line]:
-    """Yield the lines of rows with the path on one line and each pool below it."""
+    """Yield the lines of rows, with the path on one line and each pool below it."""
     for number, row in enumerate(rows):
         if row.path:
             segment = [row.segment] * bool(row.segment)

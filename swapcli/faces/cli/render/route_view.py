@@ -30,15 +30,15 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
-"""Paths and pools of less than 1% are many on a large order, and none of them changes what a person decides."""
+"""Large orders have many paths and pools of less than 1%, and none of them affects a person's decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwapRow:
     """One pool of a hop, or a path that has one pool in each of several hops.
 
-    `segment` and `path` are empty if they repeat the row above. `share` is that of the hop, empty if the hop has one
-    pool. `mark` is the short address of the pool, with a note if there is one, or refers to a `PoolRow`.
+    `segment` and `path` are empty if they repeat the row above. `share` is the share of the hop, empty if the hop has
+    one pool. `mark` is the short address of the pool, with a note if there is one, or refers to a `PoolRow`.
     """
 
     segment: str
@@ -64,9 +64,10 @@ class PoolRow:
 class RouteView:
     """The view of a quote.
 
-    `title` is the result, `origin` describes the state, and `label` is the same if its prices are not real. `head` is
-    what everybody reads, `facts` are further ones. `pools` have whole addresses, if these are shown. `warnings` are
-    printed after it. `parties` are the named addresses that are paid; `flow` is for shapes other than a table.
+    `title` is the result, `origin` describes the state, and `label` is the same if the state's prices are not real.
+    `head` has the rows for everyone, `facts` has additional facts. `pools` have full addresses, if these are shown.
+    `warnings` are printed after the view. `parties` are the named addresses that are paid; `flow` is for shapes other
+    than a table.
     """
 
     title: str
@@ -82,7 +83,7 @@ class RouteView:
 
     @property
     def line_start(self) -> str:
-        """The part of the line view before the path: the label, and the result."""
+        """The part of the line view before the path: the label and the result."""
         return "".join(f"{each}: " for each in (self.label, self.title) if each)
 
 
@@ -91,8 +92,8 @@ def build_route_view(
 ) -> RouteView:
     """Build the view of a quote and its figures.
 
-    With `verbose`, it has all facts, all paths, the amount of each pool, and whole addresses. Otherwise paths of less
-    than 1% are one row together.
+    With `verbose`, it has all facts, all paths, the amount of each pool, and full addresses. Otherwise all paths of
+    less than 1% share one row.
     """
     order, flow = answer.order, build_route_flow(answer)
     traded = Traded(order.token_in, order.token_out, answer.network, terms.integrator)
@@ -113,7 +114,7 @@ def build_route_view(
 
 
 def _rows(flow: RouteFlow, pools: Sequence[PoolRow]) -> Iterator[SwapRow]:
-    """Yield a row for each pool; a path that has one pool in each of several hops is one row."""
+    """Yield a row for each pool; a path with one pool in each of several hops is one row."""
     known = dict(zip(_marks(flow), pools, strict=True))
     segments = _shown_shares(path.share for path in flow.paths)
     for path, segment in zip(flow.paths, segments, strict=True):
@@ -159,7 +160,8 @@ def _detailed_rows(flow: RouteFlow) -> Iterator[SwapRow]:
 
 
 def _shown_shares(shares: Iterable[int]) -> list[str]:
-    """Format shares in hundredths of a percent with one decimal that sum to their sum, or without if all are whole."""
+    """Format shares in hundredths of a percent with one decimal, so that they still add up; without decimals if all are
+    whole."""
     shares = list(shares)
     if not any(share % 100 for share in shares):
         return [f"{share // 100}%" for share in shares]
@@ -171,7 +173,7 @@ def _shown_shares(shares: Iterable[int]) -> list[str]:
 
 
 def _names(uses: Sequence[PoolSwap]) -> str:
-    """Name the pools of a path: "PancakeSwap V3 0.01%, 0.05%" if their protocol is the same, as its fees differ."""
+    """Return the names of a path's pools: "PancakeSwap V3 0.01%, 0.05%" if only their fees differ."""
     names = [uses[0].name]
     for before, use in pairwise(uses):
         names.append(use.fee if use.fee and use.protocol == before.protocol else use.name)
@@ -183,19 +185,20 @@ def _pair(use: PoolSwap) -> str:
 
 
 def _without_small_paths(flow: RouteFlow) -> RouteFlow:
-    """Return a route without its paths below `FOLDED_BELOW`; the whole route if fewer than two are."""
+    """Return a route without its paths below `FOLDED_BELOW`; the whole route if there are fewer than two."""
     large = tuple(path for path in flow.paths if path.share >= FOLDED_BELOW)
     return flow._replace(paths=large) if large and len(flow.paths) - len(large) > 1 else flow
 
 
 def _without_small_pools(hop: Hop) -> Hop:
-    """Return the pools of a hop, the largest first, without those below `FOLDED_BELOW`; all if fewer than two are."""
+    """Return a hop's pools, largest first, without those below `FOLDED_BELOW`; all pools if there are fewer than
+    two."""
     large = tuple(use for use in hop if use.share >= FOLDED_BELOW)
     return large if large and len(hop) - len(large) > 1 else hop
 
 
 def _rest(flow: RouteFlow, shown: RouteFlow) -> Iterator[SwapRow]:
-    """Yield the row that stands for the paths that are not shown."""
+    """Yield the row that stands for the hidden paths."""
     if count := len(flow.paths) - len(shown.paths):
         share = sum(path.share for path in flow.paths) - sum(path.share for path in shown.paths)
         yield SwapRow(_shown_shares([share])[0], f"{count} more paths", "", "")
@@ -206,7 +209,7 @@ def _amount(use: PoolSwap) -> str:
 
 
 def _marks(flow: RouteFlow) -> dict[str, str]:
-    """Number the pools of the route in the order of their appearance, by key."""
+    """Number the route's pools in order of appearance, by key."""
     keys = dict.fromkeys(use.key for use in flow.uses)
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 

@@ -1,4 +1,4 @@
-"""Advice, the deadline, and the results of a simulation and its verdict, among the facts of a view."""
+"""Advice, the deadline, and the results of a simulation and its verdict, among a view's facts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def with_simulation(view: PayloadView, built: BuiltPayload) -> PayloadView:
-    """Return the view with the result of the simulation and the verdict after its facts."""
+    """Return the view with the simulation's result and the verdict after its facts."""
     return replace(view, facts=(*view.facts, *_facts(built), *_verdict_facts(built.verdict)))
 
 

@@ -23,7 +23,7 @@ _TAGS: Final[Mapping[BlockTag | None, str]] = {
 
 
 def describe_origin(state_source: StateSource) -> str:
-    """Describe the state in a few words: its block and age or that its prices are not live, and the service."""
+    """Describe the state in a few words: its block and age, or that its prices are not live, and the service."""
     quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
     if state_source.kind is None:
         return quoted_by or printable(state_source.description)
@@ -38,7 +38,8 @@ def describe_origin(state_source: StateSource) -> str:
 
 
 def _named_block(state_source: StateSource) -> str:
-    """Name the block of real state: "block 1,234" if a node has just called it the latest, else with its kind."""
+    """Return the name of a real state's block: "block 1,234" if a node has just called it the latest, otherwise with
+    its kind."""
     is_latest = state_source.provenance is Provenance.LIVE and not state_source.is_past
     tag = state_source.tag
     word = (tag.value if tag and tag is not BlockTag.LATEST else "") if is_latest else state_source.kind or ""
@@ -48,7 +49,7 @@ def _named_block(state_source: StateSource) -> str:
 
 
 def short_age(seconds: int | None) -> str:
-    """Return an age as it fits a corner: "2 s", "5 min", "3 h", "2 d"; empty if it is unknown."""
+    """Return an age in short form: "2 s", "5 min", "3 h", "2 d"; empty if it is unknown."""
     if seconds is None:
         return ""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
@@ -58,7 +59,7 @@ def short_age(seconds: int | None) -> str:
 
 
 def unreal_label(state_source: StateSource) -> str:
-    """Return the label of prices that are not real, for the first line of a screen; empty for all others."""
+    """Return the label for prices that are not real, for the first line of a screen; empty for all others."""
     return describe_origin(state_source) if state_source.provenance is not None and not state_source.is_live else ""
 
 
@@ -73,20 +74,20 @@ def describe_block(state_source: StateSource) -> str:
 
 
 def describe_newest(block: BlockHeader) -> tuple[str, str]:
-    """Return the number of a block, and its age in words; one of the future counts as new."""
+    """Return a block's number, and its age in words; a block in the future counts as new."""
     return f"{block.number:,}", format_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))
 
 
 def shown_digits(state: StateSource) -> int:
-    """Return how many significant digits a rate has: few where it is modelled, as more would only seem exact."""
+    """Return how many significant digits a rate has: few if it is modelled, because more would suggest precision."""
     return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 
 
 def state_columns(state: StateSource | None, warnings: Iterable[Finding]) -> dict[str, object]:
-    """Return the columns of a CSV with the kind of the state, empty if it is unknown, and the codes of warnings."""
+    """Return CSV columns with the kind of the state, empty if it is unknown, and the warning codes."""
     return {"state": state.kind if state else None, "warnings": warning_codes(each.code for each in warnings)}
 
 
 def warning_codes(codes: Iterable[str]) -> str:
-    """Return the codes of warnings for one cell of a CSV."""
+    """Return the warning codes for one cell of a CSV."""
     return ";".join(codes)

@@ -1,4 +1,4 @@
-"""The content of a store: in detail, and as a row of a list."""
+"""The contents of a store: in detail, and as a row of a list."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def build_store_list(found: StoreList) -> ListView:
 
 
 def build_export_details(exported: ExportedMarket) -> DetailView:
-    """Build the details of a market that was written to a file."""
+    """Build the details of a market written to a file."""
     market = exported.market
     return DetailView(
         title=f"{printable(market.network.name)}, exported",
@@ -66,7 +66,7 @@ def build_export_details(exported: ExportedMarket) -> DetailView:
 
 
 def build_removal_details(removed: RemovedStore) -> DetailView:
-    """Build the details of a store that was removed."""
+    """Build the details of a removed store."""
     pools = "unknown, since the store was damaged" if removed.pools is None else f"{removed.pools:,}"
     return DetailView(
         title=f"{printable(removed.network)}, removed",

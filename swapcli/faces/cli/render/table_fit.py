@@ -1,6 +1,6 @@
-"""Tables with one line for each row: cells are shortened, and columns left out, until they fit the terminal.
+"""Tables with one line per row: cells are shortened, and columns omitted, until they fit the terminal.
 
-What happens to which column, and in which order, is said by `Column`.
+`Column` defines what happens to each column, and in which order.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.list_view import Column, ListView
 
 LEAST_WIDTH = 5
-"""Two characters and the three of an ellipsis in ASCII."""
+"""Two characters and the three dots of an ASCII ellipsis."""
 TITLE_WIDTH = 18
-"""The longest title of a column of this program; those that are symbols of tokens can be longer."""
+"""The longest column title in this program; titles that are token symbols can be longer."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40,64}")
 _NUMBER = re.compile(r"([-+<~$]*)([0-9][0-9,]*)(?:\.([0-9]+))?(%?(?: \S+)?)")
 
 
 class FittedTable(NamedTuple):
-    """A table that fits: the numbers of its columns, and its rows, the titles first.
+    """A table that fits: the numbers of its columns, and its rows, titles first.
 
-    `dropped` and `shortened` are the titles of columns of which something is not shown.
+    `dropped` and `shortened` are the titles of columns that are not fully shown.
     """
 
     columns: tuple[int, ...]
@@ -36,7 +36,7 @@ class FittedTable(NamedTuple):
 def fit_list(
     listing: ListView, width: int, gap: int, cell_width: Callable[[str], int] = len
 ) -> tuple[FittedTable, ...] | None:
-    """Fit a list into `width`: as one table, or as two where columns go below; None if it is too narrow for them."""
+    """Fit a list into `width`: as one table, or as two if columns go below; None if it is too narrow for them."""
     widths = {number: _measure(listing, number, cell_width) for number in range(len(listing.columns))}
     parts = [widths]
     below = [number for number, each in widths.items() if each.column.goes_below]
@@ -52,8 +52,8 @@ def fit_list(
 def shorten_cell(text: str, width: int, cell_width: Callable[[str], int] = len, *, keeps_end: bool = False) -> str:
     """Shorten a text to `width` with an ellipsis.
 
-    Addresses inside become short ids first. Numbers keep all digits before the decimal point, or become powers of ten:
-    a number that lacks digits would look like a smaller one.
+    Addresses in it first become short ids. Numbers keep all digits before the decimal point, or become powers of ten: a
+    number with missing digits would look like a smaller one.
     """
     if cell_width(text) <= width:
         return text
@@ -80,7 +80,7 @@ def _shorten_number(number: re.Match[str], width: int, cell_width: Callable[[str
 
 
 class _Widths(NamedTuple):
-    """The widths of a column: of its title, its widest cell, and its widest cell that is an address."""
+    """The widths of a column: of its title, its widest cell, and its widest address."""
 
     column: Column
     title: int
@@ -93,7 +93,7 @@ class _Widths(NamedTuple):
         return max(self.title, self.cells)
 
     def least(self, *, is_readable: bool) -> int:
-        """Return how narrow the column may become, with cells that stay readable or not."""
+        """Return how narrow the column may become, with or without readable cells."""
         if self.column.is_whole:
             return self.natural
         addresses = 0 if self.column.has_pool_ids else self.addresses
@@ -113,7 +113,7 @@ def _measure(listing: ListView, number: int, cell_width: Callable[[str], int]) -
 def _fit(
     listing: ListView, widths: Mapping[int, _Widths], width: int, gap: int, cell_width: Callable[[str], int]
 ) -> FittedTable | None:
-    """Fit the columns that are measured; None if they are too wide with everything dropped and shortened."""
+    """Fit the measured columns; None if they are too wide even with everything dropped and shortened."""
     droppable = sorted(
         (number for number, each in widths.items() if each.column.drop_order),
         key=lambda number: widths[number].column.drop_order,
@@ -158,7 +158,7 @@ def _widened(least: Sequence[int], natural: Sequence[int], room: int) -> list[in
 
 
 def _first(text: str, width: int, cell_width: Callable[[str], int]) -> str:
-    """Return as much of the beginning of a text as fits."""
+    """Return as much of a text's beginning as fits."""
     end = len(text)
     while end and cell_width(text[:end]) > width:
         end -= 1
@@ -166,7 +166,7 @@ def _first(text: str, width: int, cell_width: Callable[[str], int]) -> str:
 
 
 def _last(text: str, width: int, cell_width: Callable[[str], int]) -> str:
-    """Return as much of the end of a text as fits."""
+    """Return as much of a text's end as fits."""
     start = 0
     while start < len(text) and cell_width(text[start:]) > width:
         start += 1

@@ -35,15 +35,15 @@ from swapcli.quoting.pictures.text import format_line, tree_rows
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
 MIN_TABLE_WIDTH = 60
-"""Of a table that is narrower, one line a row would show too little."""
+"""The minimum width of a table: in a narrower one, one line per row would show too little."""
 _LIST_GAP = 2
 _WHOLE, _CUT, _POOL = Column("", is_whole=True), Column(""), Column("", keeps_end=True)
-"""Columns without titles. The name of a pool ends with its fee, which tells it from others."""
+"""Columns without titles. A pool's name ends with its fee, which distinguishes it from others."""
 _TREE_COLUMNS = (_WHOLE, _POOL, _CUT)
 _HEAD_STYLES = {HEAD_NAME: QUIET}
 _ROW_STYLES = {SEGMENT: NAME, SHARE: QUIET, MARK: QUIET}
 _NO_LINKS = ("", "dumb", "linux")
-"""Terminals that show no hyperlinks; `linux` is the console without a window."""
+"""Terminals that do not show hyperlinks; `linux` is the console without a window."""
 
 
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
@@ -81,7 +81,7 @@ def _print_facts_and_parties(view: RouteView | PayloadView, console: Console) ->
 
 
 def _print_rows(rows: tuple[SwapRow, ...], console: Console) -> None:
-    """Print the rows of a route, and below them the addresses that have no room in them."""
+    """Print the rows of a route, and below them the addresses that do not fit in them."""
     laid_out = lay_out_rows(rows, console.width, _cell_width(console))
     links = {} if laid_out.legend else {(number, MARK): row.link for number, row in enumerate(rows) if row.link}
     _print_lines(laid_out.lines, console, _ROW_STYLES, links)
@@ -147,7 +147,7 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 
 def print_list(listing: ListView, console: Console) -> None:
-    """Print a list with its column titles, and a line that says what is not shown of it."""
+    """Print a list with its column titles, and a line that says what is not shown."""
     listing = listing.without_empty_columns()
     whole = FittedTable(tuple(range(len(listing.columns))), (listing.headings, *listing.rows))
     fitted = None
@@ -157,7 +157,7 @@ def print_list(listing: ListView, console: Console) -> None:
     for number, table in enumerate(tables):
         if number:
             console.print()
-        # Of columns that went below, rows that say nothing are left out.
+        # Of the columns that went below, empty rows are omitted.
         shown = [row for row, cells in enumerate(table.rows) if not number or any(cells[1:])]
         links = {
             (shown.index(row), table.columns.index(column)): url
@@ -206,15 +206,15 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
     out = stream or sys.stdout
     return _Console(
         file=out,
-        # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 at its word.
+        # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 literally.
         width=width or terminal_width(out, sys.stdin, sys.stderr),
-        # Tables never ask for the height, but without one rich reads COLUMNS again.
+        # Tables never need the height, but without one rich reads COLUMNS again.
         height=25,
         highlight=False,
         markup=False,
         emoji=False,
         force_terminal=True if color == "always" else None,
-        # Bold, dim and the eight standard colors are all that is used, so "always" needs no detection.
+        # Only bold, dim and the eight standard colors are used, so "always" needs no detection.
         color_system=None if color == "never" else "standard" if color == "always" else "auto",
         # rich respects NO_COLOR; the option overrides it.
         no_color=False if color == "always" else None,
@@ -222,7 +222,7 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
 
 
 def _print_title(title: str, state: str, style: str, console: Console, title_style: str = NAME) -> None:
-    """Print the title on the left and the state on the right, or below each other if they do not fit."""
+    """Print the title on the left and the state on the right, or stacked if they do not fit."""
     room = console.width - cell_len(title)
     if state and cell_len(state) < room:
         _print_line(Text.assemble((title, title_style), " " * (room - cell_len(state)), (state, style)), console)
@@ -235,7 +235,7 @@ def _print_title(title: str, state: str, style: str, console: Console, title_sty
 def _fit_rows(
     columns: tuple[Column, ...], cells: Sequence[tuple[str, ...]], width: int, gap: int, console: Console
 ) -> Sequence[tuple[str, ...]] | None:
-    """Fit rows without titles to one line each; None if the terminal is too narrow for that."""
+    """Fit rows without titles to one line each; None if the terminal is too narrow."""
     if console.width < MIN_TABLE_WIDTH:
         return None
     fitted = fit_list(ListView(columns, tuple(cells)), width, gap, _cell_width(console))
@@ -255,9 +255,9 @@ def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
 
 
 def _print_pools(pools: tuple[PoolRow, ...], console: Console) -> None:
-    """Print the mark, the address and the note of each pool."""
+    """Print each pool's mark, address and note."""
     marks_width = max(len(pool.mark) for pool in pools)
-    for pool in pools:  # each alone: only ids are too long for some terminals
+    for pool in pools:  # each separately: only ids are too long for some terminals
         _print_columns(
             [(pool.mark, pool.address, pool.note)],
             console,
@@ -300,8 +300,8 @@ def _print_columns(
 ) -> None:
     """Print rows in columns that fit the console.
 
-    `styles` are by column, `row_styles` by row; `links` are URLs. `branches` go before the first line and before the
-    other lines of each row; all have the same length.
+    `styles` are by column, `row_styles` by row; `links` are URLs. `branches` precede the first line and the other lines
+    of each row; all have the same length.
     """
     has_links = bool(links) and _shows_links(console)
     width = console.width - len(branches[0][0]) if branches else console.width
@@ -321,7 +321,7 @@ def _print_columns(
 
 
 def _cell_width(console: Console) -> Callable[[str], int]:
-    """Return what measures a text as it is printed: an ellipsis is three characters where there is none."""
+    """Return a function that measures text as printed: an unsupported ellipsis takes three characters."""
     try:
         ELLIPSIS.encode(console.encoding)
     except UnicodeEncodeError:

@@ -21,9 +21,9 @@ _Payload: TypeAlias = "PreparedSwap | PreparedRoute | RecordedPayload"
 
 
 def format_transactions(output_format: str, prepared: _Payload) -> str:
-    """Return the transactions of a swap as `output_format` has them.
+    """Return the transactions of a swap in the format `output_format`.
 
-    On Starknet, `web3` is the one transaction of the account, if it is known. Raises `InvalidOption` there otherwise.
+    On Starknet, `web3` is the account's single transaction, if it is known; otherwise raises `InvalidOption`.
     """
     transactions, network = prepared.built.transactions(), prepared.network
     if any(each.request is None for each in transactions):
@@ -34,11 +34,11 @@ def format_transactions(output_format: str, prepared: _Payload) -> str:
 
 
 _AS_REQUESTS: Final = "web3"
-"""The format of objects that libraries take."""
+"""The format of objects that libraries accept."""
 
 
 class _PayloadParts(NamedTuple):
-    """The transactions of a swap in the order to send them, and the figures of its quote."""
+    """The transactions of a swap in the order in which to send them, and the figures of its quote."""
 
     transactions: Sequence[RenderedTransaction]
     network: Network
@@ -46,7 +46,7 @@ class _PayloadParts(NamedTuple):
 
 
 def _as_invoke(output_format: str, prepared: _Payload) -> str:
-    """Return the transaction of an account on Starknet as one JSON object, as nodes and libraries take it."""
+    """Return a Starknet account's transaction as one JSON object, as nodes and libraries accept it."""
     checked, name = prepared.built.checked, prepared.network.name
     if output_format != _AS_REQUESTS:
         raise InvalidOption(
@@ -62,7 +62,8 @@ def _as_invoke(output_format: str, prepared: _Payload) -> str:
 
 
 def _as_cast(parts: _PayloadParts) -> str:
-    """Return one `cast send` line per transaction; it takes the node and the key from its own variables and options."""
+    """Return one `cast send` line per transaction; cast takes the node and the key from its own variables and
+    options."""
     return "\n".join(shlex.join(_cast_words(each, parts.network)) for each in parts.transactions)
 
 
@@ -119,7 +120,7 @@ def _shell_variables(parts: _PayloadParts) -> Iterator[tuple[str, str]]:
 
 
 def _as_requests(parts: _PayloadParts) -> str:
-    """Return one JSON object a line, as web3.py, viem and ethers take a transaction."""
+    """Return one JSON object per line, as web3.py, viem and ethers accept a transaction."""
     return "\n".join(to_json(each.request) for each in parts.transactions)
 
 

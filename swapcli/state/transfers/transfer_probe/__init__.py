@@ -1,7 +1,7 @@
-"""Trial transfers of tokens, before anyone trades them: a contract that is never deployed.
+"""Trial transfers of tokens before anyone trades them, with a contract that is never deployed.
 
-`contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
-the latter again, byte for byte. The node runs it at pools that hold the tokens by state overrides.
+`contracts/` has the source and `artifact.json` the compiler's output; `python -m tests.contracts.build` reproduces the
+latter byte for byte. With state overrides, the node runs the contract at pools that hold the tokens.
 """
 
 from swapcli.state.transfers.transfer_probe.call import (

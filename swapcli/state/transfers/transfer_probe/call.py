@@ -1,4 +1,4 @@
-"""The contract's code and its two calls as bytes, and what its findings mean."""
+"""The contract's code and its two calls as bytes, and the meaning of its findings."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ TRY_ALL: Final = "b087f60f"
 CODES: Final = "bd1b9e19"
 """`codes(address[])`."""
 
-_TRANSFERS: Final = 6  # two in each direction
+_TRANSFERS: Final = 6  # trials: two in each direction
 _DIRECTIONS: Final = 3
 _LEAST_FEE_PPM: Final = 100
-"""A loss of one or two units is taken for rounding where it would be a fee below a hundredth of a percent."""
+"""A loss of one or two units counts as rounding if, as a fee, it would be below a hundredth of a percent."""
 _TRY_TOKEN: Final = "dda7b558"
 """`tryToken(address,address,address)`."""
 
@@ -43,7 +43,7 @@ class TransferTrial(NamedTuple):
 
 
 class TrialTransfer(NamedTuple):
-    """One transfer of `amount` units: by how much the sender's balance fell and the receiver's grew."""
+    """One transfer of `amount` units, with the decrease of the sender's balance and the increase of the recipient's."""
 
     is_done: bool
     amount: int
@@ -52,22 +52,22 @@ class TrialTransfer(NamedTuple):
 
 
 class TrialResult(NamedTuple):
-    """Six transfers: out of the pool, between two wallets, into the pool, and once more with another amount.
+    """Six transfers: out of the pool, between two wallets, into the pool, and the same again with another amount.
 
-    What was never tried has the amount 0.
+    A transfer that was not tried has the amount 0.
     """
 
     transfers: tuple[TrialTransfer, ...]
 
     @property
     def is_refused(self) -> bool:
-        """Return whether a transfer was tried and failed, in a direction in which none went through."""
+        """Return whether transfers were tried and all failed in some direction."""
         sides = [self.transfers[side::_DIRECTIONS] for side in range(_DIRECTIONS)]
         return any(not any(each.is_done for each in side) and any(each.amount for each in side) for side in sides)
 
 
 def classify_transfers(trial: TrialResult) -> TransferBehaviour:
-    """Return what a trial shows; `UNKNOWN` where the holder had too little to try each direction."""
+    """Return the behaviour shown by a trial; `UNKNOWN` if the holder had too little to try each direction."""
     if trial.is_refused:
         return REFUSED
     sides = [[each for each in trial.transfers[side::_DIRECTIONS] if each.is_done] for side in range(_DIRECTIONS)]
@@ -92,7 +92,7 @@ def _is_rounded(transfer: TrialTransfer) -> bool:
 
 
 def _fee_ppm(transfer: TrialTransfer) -> int:
-    """What did not arrive, rounded to the nearest, and up where that is nothing."""
+    """Return the amount that did not arrive in ppm, rounded to nearest, but up if that would be 0."""
     missing = transfer.amount - transfer.gained
     return max((2 * missing * PPM + transfer.amount) // (2 * transfer.amount), 1 if missing else 0)
 
@@ -111,21 +111,21 @@ def delegating_code(probe: str) -> bytes:
 
 def guarding_code(probe: str, own: str) -> bytes:
     """Return the code of a pool that delegates `tryToken` to the contract at `probe`, and every other call to its own
-    code, which is at the address `own`: some tokens look at a pool that they are sold to."""
-    is_trial = f"60003560e01c63{_TRY_TOKEN}14"  # the selector of the call equals that one
+    code, which is at the address `own`: some tokens inspect the pool to which they are sold."""
+    is_trial = f"60003560e01c63{_TRY_TOKEN}14"  # whether the call's selector is that one
     # own ^ (own ^ probe) * is_trial
     return _delegating(bytes.fromhex(f"73{own[2:]}73{probe[2:]}8118{is_trial}0218"))
 
 
 def _delegating(push_target: bytes) -> bytes:
-    """Delegate the call to the address that `push_target` leaves on the stack; return or revert as that does."""
+    """Delegate the call to the address that `push_target` leaves on the stack; return or revert with the same data."""
     head = bytes.fromhex("36600060003760006000366000") + push_target + bytes.fromhex("5af43d600060003e")
     end = len(head) + 7
     return head + bytes.fromhex(f"60{end:02x}573d6000fd5b3d6000f3")
 
 
 def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str]) -> bytes:
-    """Return calldata of `tryAll`. Raises `InvalidInput` for what is not an address."""
+    """Return the calldata of `tryAll`. Raises `InvalidInput` for an invalid address."""
     words = [
         f"{3 * WORD:064x}",
         *(encode_address(wallet, "wallet") for wallet in wallets),
@@ -136,7 +136,7 @@ def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str])
 
 
 def decode_trials(answer: bytes, count: int) -> list[TrialResult]:
-    """Return what `tryAll` returned for so many questions. Raises `InvalidInput` for anything else."""
+    """Return the results of `tryAll` for this many questions. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
     reader.offset(WORD, "trials")
     _check_length(reader, count, "trials")
@@ -151,13 +151,13 @@ def _transfer(reader: AbiReader) -> TrialTransfer:
 
 
 def encode_codes(addresses: Sequence[str]) -> bytes:
-    """Return calldata of `codes`. Raises `InvalidInput` for what is not an address."""
+    """Return the calldata of `codes`. Raises `InvalidInput` for an invalid address."""
     words = (f"{WORD:064x}", f"{len(addresses):064x}", *(encode_address(each, "address") for each in addresses))
     return bytes.fromhex(CODES + "".join(words))
 
 
 def decode_codes(answer: bytes, count: int) -> list[bytes]:
-    """Return what `codes` returned for so many addresses. Raises `InvalidInput` for anything else."""
+    """Return the results of `codes` for this many addresses. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
     reader.offset(WORD, "codes")
     _check_length(reader, count, "codes")

@@ -1,4 +1,4 @@
-"""`swapcli backtest`: what many orders would have paid at past blocks."""
+"""`swapcli backtest`: the output of many orders at past blocks."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -125,13 +125,13 @@ def backtest(
 
 
 class _Opener:
-    """Opens what quotes orders at blocks: the node with its cache, and the known pools."""
+    """Opens the source of quotes at blocks: the node with its cache, and the known pools."""
 
     def __init__(self, session: Session, network: str, orders: "list[BacktestOrder]", *, use_cache: bool) -> None:
         self._session, self._network, self._orders, self._use_cache = session, network, orders, use_cache
 
     def open_quotes(self, stack: ExitStack) -> "PastQuotes":
-        """Open what quotes at a block, until `stack` is closed."""
+        """Open the source of quotes at a block, until `stack` is closed."""
         market = stack.enter_context(self._session.open_known_market(self._network))
         return stack.enter_context(market.past_quotes(self._orders, use_cache=self._use_cache))
 
@@ -141,7 +141,7 @@ class _Opener:
             return self.open_quotes(stack).at(block)
 
     def answer_all(self, blocks: range, worker_count: int) -> Iterable[BlockAnswer]:
-        """Yield the answer of each block, in order. Public nodes are read by one process, within their limits."""
+        """Yield the result of each block, in order. Public nodes are read by a single process, within their limits."""
         is_public = self._session.nodes.rules.named_nodes(self._session.networks.find(self._network)) is None
         if worker_count == 1 or is_public or len(blocks) == 1:
             with ExitStack() as stack:
@@ -153,7 +153,7 @@ class _Opener:
 
         def open_answer() -> Callable[[int], BlockAnswer]:
             stacks.append(ExitStack())  # until the process ends
-            with redirect_stderr(StringIO()):  # notes on opening, which have been printed
+            with redirect_stderr(StringIO()):  # notes on opening, already printed
                 return self._open_answer(stacks[-1])
 
         yield from answer_in_processes(blocks, worker_count, open_answer, are_at_hand=True)
@@ -171,7 +171,7 @@ class _Opener:
 
 
 def _parse_blocks(text: str | None, every: str | None) -> range:
-    """Return the numbers of the blocks to quote at. Raises `InvalidOption`."""
+    """Return the numbers of the blocks at which to quote. Raises `InvalidOption`."""
     example = "such as --blocks 23000000..23100000 --every 1000"
     if text is None:
         raise InvalidOption("a backtest needs a range of blocks", hint=example)

@@ -1,4 +1,4 @@
-"""The orders of a backtest, from a CSV."""
+"""Read the orders of a backtest from a CSV."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COLUMNS: Final = (*_REQUIRED, "id")
 _COLUMN_BY_LOWER: Final = {column.lower(): column for column in _COLUMNS}
 """Spreadsheets may change the case of titles."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ":": "colons", " ": "spaces"}
-"""Of other tables than CSV. They are not read: with semicolons, 1,5 is often one and a half."""
+"""Separators of tables other than CSV. They are not read: with semicolons, 1,5 often means one and a half."""
 _EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of an order is ETH,USDC,1.5"
 
 
 def read_orders(name: str, find: Callable[[str], Token], *, raw: bool) -> list[BacktestOrder]:
-    """Return the orders of a file; one without an id has its number among them, from 1 on.
+    """Return the orders in a file; an order without an id is numbered by its position, from 1.
 
     `find` returns a token by its symbol or address; with `raw`, amounts are in base units. Raises `InvalidInput` with
     the number of a malformed line.
@@ -87,7 +87,7 @@ def _check_titles(shown: str, number: int, titles: list[str]) -> None:
 
 
 def _separated(row: list[str]) -> str:
-    """Return how the cells of a row are separated if it is not by commas, empty if that is not the fault."""
+    """Return how a row's cells are separated if not by commas; empty if that is not the fault."""
     text = ",".join(row)
     commas = text.count(",")
     found = next((name for sign, name in _SEPARATORS.items() if text.count(sign) > max(commas, 1)), "")

@@ -31,10 +31,10 @@ class BacktestResults:
     def read_earlier(
         self, blocks: Sequence[int], orders: Sequence[BacktestOrder], quote: Callable[[int], list[BacktestQuote]]
     ) -> list[BacktestQuote]:
-        """Return the quotes of the blocks that the file has whole, and leave only those in it.
+        """Return the quotes of the blocks that are complete in the file, and remove all others from it.
 
-        The last of these blocks is quoted again by `quote`. Raises `InvalidInput` if its results, or the order of the
-        rows, are not those of this backtest.
+        `quote` quotes the last of these blocks again. Raises `InvalidInput` if its results, or the order of the rows,
+        do not match this backtest.
         """
         by_id = {order.id: order for order in orders}
         found: list[BacktestQuote] = []
@@ -120,12 +120,12 @@ class BacktestResults:
 
 
 def _are_equal(before: Sequence[BacktestQuote], now: Sequence[BacktestQuote]) -> bool:
-    """Return whether quotes are equal; a reason for which there is none may be worded otherwise."""
+    """Return whether quotes are equal; if there is none, the reason may be worded differently."""
     return [each._replace(error="") for each in before] == [each._replace(error="") for each in now]
 
 
 def _unescaped(cell: str) -> str:
-    """Return a text without the apostrophe with which a CSV keeps it from being a formula."""
+    """Return a text without the apostrophe that keeps it from being a formula in a CSV."""
     return cell[1:] if cell.startswith(("'=", "'+", "'@", "'-")) else cell
 
 

@@ -1,4 +1,4 @@
-"""The text of `backtest`: how the quotes of each order spread."""
+"""The text of `backtest`: the spread of each order's quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swapcli compare`: the ways to fill one order, and what services of the interface offer for it."""
+"""`swapcli compare`: the ways to fill one order, and the offers of services with the same API."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -37,14 +37,14 @@ AGGREGATORS = "Aggregators"
 
 
 def _names_aggregators(word: str) -> bool:
-    """Return whether the word after --aggregators has the name of a packaged aggregator."""
+    """Return whether the word after --aggregators is the name of a packaged aggregator."""
     from swapcli.quoting.openers.choose_aggregators import ALL, packaged_names
 
     return any(name in (ALL, *packaged_names()) for name in split_lists([word]))
 
 
 def _names_own_aggregators(word: str, words: "Sequence[str]") -> bool:
-    """Return whether the word after --aggregators names an aggregator of the settings or a package, not a network."""
+    """Return whether the word after --aggregators names an aggregator from the settings or a package, not a network."""
     from swapcli.core.networks.definition_files import packaged_networks
     from swapcli.core.plugins import AGGREGATOR_GROUP, plugins
     from swapcli.faces.cli.errors import peek_setting
@@ -170,7 +170,7 @@ def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_
 
 
 def _aggregator_options(context: QuoteContext, names: list[str], sender: str | None) -> "AggregatorOptions | None":
-    """Return what asks aggregators, None if none is named. Raises `InvalidOption`, `InvalidAddress`."""
+    """Return the aggregators to query; None if none are named. Raises `InvalidOption`, `InvalidAddress`."""
     if not names:
         if sender is not None:
             raise InvalidOption("--from is used only with --aggregators", hint="add --aggregators")

@@ -1,4 +1,4 @@
-"""The comparison of the ways to fill an order: as text, JSON and CSV."""
+"""The comparison of ways to fill an order, as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _UNKNOWN = "unknown"
 
 
 def build_comparison_details(found: Comparison) -> DetailView:
-    """Build the view of a comparison: a row for each alternative that has an amount, and why the others have none."""
+    """Build the view of a comparison: a row for each alternative with an amount, and the reasons why others have
+    none."""
     order = found.order
     best, _ = found.alternatives[0].shown_amounts
     bought = symbol(order.token_out) if best is None else short_amount(best, order.token_out)
@@ -45,9 +46,9 @@ def build_comparison_details(found: Comparison) -> DetailView:
 
 
 def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the list; `bought` is the symbol of the token that the order buys.
+    """Return the columns of the list; `bought` is the symbol of the bought token.
 
-    With simulations, what an alternative pays stands before what it says.
+    With simulations, the simulated amount comes before the quoted one.
     """
     return (
         Column("way"),
@@ -65,7 +66,8 @@ def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Colu
 
 
 def _footer(found: Comparison) -> Iterator[str]:
-    """Yield why alternatives have no amount or fail in a simulation, and how many protocols have no route alone."""
+    """Yield why alternatives have no amount or fail in a simulation, and how many protocols have no route on their
+    own."""
     for each in found.alternatives:
         if each.amount_out is None and not _is_quiet(each):
             message = printable(each.error.message) if each.error else "no response"
@@ -78,9 +80,9 @@ def _footer(found: Comparison) -> Iterator[str]:
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as the rows of a CSV, each with the kind of its state and the source of the gas value.
+    """Return the alternatives as CSV rows, each with the kind of its state and the source of its gas value.
 
-    The warnings are those of the split route, which the rows that are quoted here share.
+    The warnings are the split route's, and apply to all rows quoted here.
     """
     own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
     is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]
@@ -121,7 +123,7 @@ def _row(found: Comparison, each: Alternative) -> tuple[str, ...]:
 
 
 def _is_unproven(each: Alternative) -> bool:
-    """Return whether nothing shows what an alternative pays, or it pays nothing."""
+    """Return whether nothing proves an alternative's output, or it pays nothing."""
     is_said = each.simulation is None or each.simulation.outcome is SimulationOutcome.NOT_SIMULATED
     return is_said or each.amount_paid is None
 
@@ -141,7 +143,7 @@ def _gain(found: Comparison) -> str:
 
 
 def _note(each: Alternative) -> str:
-    """Return what the simulation says of an alternative, the state of a service, and the package of an aggregator."""
+    """Return a note on an alternative's simulation, a service's state, or an aggregator's package."""
     return ", ".join(filter(None, [_simulation_note(each), _state_note(each), _package_note(each)]))
 
 

@@ -1,4 +1,4 @@
-"""`swapcli decode`: say what a payload does, and warn of what differs from a fresh quote."""
+"""`swapcli decode`: show the effect of a payload, and warn about differences from a fresh quote."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -35,7 +35,7 @@ _LABELS = {"to": "--to", "value": "--value", "sender": SENDER, "destination": RE
 
 
 def _refuse_unread(error: Exception, *, output: OutputOptions, **_: object) -> int:
-    """Print the danger of a payload that swapcli fails to show because of a defect, and return the exit status."""
+    """Print the danger of a payload that swapcli cannot show because of a defect, and return the exit status."""
     return _print(open_session(output), unread_payload(error), is_strict=False)
 
 

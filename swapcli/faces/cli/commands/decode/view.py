@@ -1,4 +1,4 @@
-"""The view of `swapcli decode`: what a payload does, in words."""
+"""The view of `swapcli decode`: the effect of a payload, in words."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def build_decode_view(decoded: DecodedPayload) -> DetailView:
 
 
 def _state(decoded: DecodedPayload) -> Iterator[Fact]:
-    """Yield the state that the payload was compared with, unless the verdict says that its prices are not real."""
+    """Yield the state with which the payload was compared, unless the verdict says that its prices are not real."""
     state = decoded.review.state
     if state is not None and (state.is_live or str(state.kind) not in decoded.verdict.message):
         yield Fact("State", describe_origin(state))
@@ -59,7 +59,7 @@ class _Words:
         self._review, self._call, self._network = review, review.call, review.network
 
     def facts(self, now_s: float) -> Iterator[Fact]:
-        """Yield what is traded or allowed, with whom and until when, then the call, then the fresh quote."""
+        """Yield what is traded or allowed, with whom and until when, followed by the call and the fresh quote."""
         signing, call = self._review.signing, self._call
         yield from self._order(now_s)
         yield from self._signed_order(now_s)
@@ -80,7 +80,7 @@ class _Words:
                 yield self._transaction(number, reviewed)
 
     def _called(self) -> str:
-        """Name the function and the router that are called."""
+        """Return the names of the called function and router."""
         call = self._call
         place = f" on {self._network.name}" if self._network else ""
         if not call.function:
@@ -125,7 +125,7 @@ class _Words:
             yield Fact("Until", "none", "the function takes no deadline, so the transaction never expires")
 
     def _signed_order(self, now_s: float) -> Iterator[Fact]:
-        """Yield what an order by signature trades, for whom and until when."""
+        """Yield what a signed order trades, for whom and until when."""
         message = self._call.message
         if message is None or message.is_judged:
             return
@@ -213,7 +213,7 @@ class _Words:
         amount, order = reviewed.swap.amount_in, self._call.order
         if amount is not None and order is not None and order.amount_in:
             if reviewed.token_in != self._review.wrapped(order.token_in):
-                return ABSENT  # an amount of a different token than the input
+                return ABSENT  # an amount of a token other than the input
             return f"{amount / order.amount_in * 100:.2f}%"
         return ABSENT if reviewed.share_ppm is None else f"{reviewed.share_ppm / PPM * 100:.2f}%"
 
@@ -234,7 +234,7 @@ class _Words:
 
 
 def _enforced(shown: tuple[str, str], enforcer: str) -> tuple[str, str]:
-    """Return a time and how far it is away, with who enforces it."""
+    """Return a time, the duration until then, and who enforces it."""
     time, note = shown
     return time, ", ".join(
         filter(None, (note, "" if enforcer == NOBODY else f"enforced by {describe_enforcer(enforcer)}"))
@@ -242,7 +242,7 @@ def _enforced(shown: tuple[str, str], enforcer: str) -> tuple[str, str]:
 
 
 def _time(end_s: int | None, now_s: float) -> tuple[str, str]:
-    """Return a time, and how far it is away."""
+    """Return a time, and the duration until then."""
     if end_s is None:
         return "none", ""
     left_s = end_s - int(now_s)

@@ -21,7 +21,7 @@ MAX_BAR_WIDTH: Final = 24
 _IMPACT: Final = Column("impact", is_whole=True)
 _GAP: Final = 2
 _SMALLEST_BAR: Final = 0.0001
-"""The price impact of an empty bar: bars grow with its logarithm, as it covers several orders of magnitude."""
+"""The price impact of an empty bar: bars grow with its logarithm, because it covers several orders of magnitude."""
 _FEES: Final = {
     ImpactBasis.USD: "pool fees included",
     ImpactBasis.POOLS: "without pool fees",
@@ -30,7 +30,7 @@ _FEES: Final = {
 
 
 def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
-    """Build the view of a depth; with a `width`, that of the terminal, it has bars if there is room for them."""
+    """Build the view of a depth; with the `width` of the terminal, it has bars if there is room for them."""
     title = f"Depth of {symbol(depth.token_in)} → {symbol(depth.token_out)} on {depth.network.name}"
     lists = (_level_list(depth), _point_list(depth, width))
     return DetailView(printable(title), tuple(_facts(depth)), lists=lists, label=unreal_label(depth.figures.state))

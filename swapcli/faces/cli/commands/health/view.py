@@ -41,7 +41,7 @@ def build_health_list(found: HealthReport) -> ListView:
 
 
 def health_columns(*, has_messages: bool, has_nodes: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the table; where the columns about nodes do not fit, they get a table of their own."""
+    """Return the columns of the table; if the columns about nodes do not fit, they get a separate table."""
     nodes = [column._replace(goes_below=True) for column in NODE_COLUMNS] if has_nodes else []
     return (*COLUMNS, *[Column("message")] * has_messages, *nodes)
 

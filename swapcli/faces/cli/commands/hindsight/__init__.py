@@ -1,4 +1,4 @@
-"""`swapcli hindsight`: what mined swaps got, beside the best routes of their time."""
+"""`swapcli hindsight`: compare mined swaps with the best routes at their parent blocks."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -75,7 +75,7 @@ def hindsight(
 
 
 def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
-    """Yield the hashes among words, and those of files: the first word of each line that is not a comment.
+    """Yield the hashes among words, and those in files: the first word of each line that is not a comment.
 
     Raises `InvalidInput` for a malformed hash, with the number of its line.
     """

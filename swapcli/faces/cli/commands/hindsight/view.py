@@ -1,4 +1,4 @@
-"""The text and the picture of `hindsight`."""
+"""The text and the chart of `hindsight`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REASON_COLUMNS = (Column("not explained", has_pool_ids=True), Column("reason"))
 
 
 def build_hindsight_view(found: Hindsight) -> DetailView:
-    """Build the view: the summary, then protocols, transactions, and those that are not explained."""
+    """Build the view: the summary, followed by protocols, transactions, and unexplained transactions."""
     network, swaps, summary = found
     explained = [swap for swap in swaps if swap.is_explained]
     others = [swap for swap in swaps if not swap.is_explained]

@@ -1,4 +1,4 @@
-"""Networks in detail, and what was done to the files that describe them."""
+"""Networks in detail, and changes to the files that describe them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _CHANGES = {
 
 
 def definition_text(definition: NetworkDefinition) -> str:
-    """Return a definition as a file that people edit: one entry of a list per line."""
+    """Return a definition as a file for people to edit: one list entry per line."""
     members = (f"  {json.dumps(key)}: {_value_text(value)}" for key, value in definition.document().items())
     return "{\n" + ",\n".join(members) + "\n}"
 
@@ -95,11 +95,11 @@ def _value_text(value: object) -> str:
 
 
 _SHORT = 100
-"""Characters of a list or mapping that stays on one line."""
+"""Maximum length, in characters, of a list or mapping on one line."""
 
 
 def build_network_list(found: NetworkList) -> ListView:
-    """Build the list of networks, with links to the pages of their routers; packages have a column if there are any."""
+    """Build the list of networks, with links to their routers' pages; packages have a column if there are any."""
     pages = [each.router_page for each in found.networks]
     links = tuple({"router": page} if page else {} for page in pages)
     rows = tuple(map(_row, found.networks))
@@ -142,7 +142,7 @@ def build_network_details(found: NetworkDetails) -> DetailView:
 
 
 def build_added_details(added: AddedNetwork) -> DetailView:
-    """Build what a network file does, with the number of its entries."""
+    """Build the effect of a network file, with the number of its entries."""
     network = added.network
     entries = ", ".join(f"{count} {key}" for key, count in added.entries.items())
     facts = [Fact("Network", printable(network.name), f"chain {network.chain_id}")]
@@ -167,7 +167,7 @@ def build_removed_details(removed: RemovedNetwork) -> DetailView:
 
 
 def build_check_details(found: NetworkCheck) -> DetailView:
-    """Build the details of a check: first what the chain contradicts, then what it confirms or cannot tell."""
+    """Build the details of a check: first what the chain contradicts, then what it confirms or cannot decide."""
     ordered = sorted(found.facts, key=lambda each: _OUTCOMES.index(each.outcome.value))
     rows = tuple(
         (each.outcome.value, printable(each.key), printable(each.fact), printable(each.found), each.place or ABSENT)

@@ -32,7 +32,7 @@ _PLAN, _PART = "Plan", "Parts of a saved plan"
 
 
 class PlanOptions(NamedTuple):
-    """How the order is planned."""
+    """How to plan the order."""
 
     over: Annotated[str | None, option("--over", "Time for the whole sale: 4h or 2d.", _PLAN, "DURATION")] = None
     parts: Annotated[str | None, option("--parts", "Number of parts, or auto.  [default: auto]", _PLAN, "N")] = None
@@ -48,7 +48,7 @@ class PlanOptions(NamedTuple):
 
 
 class PlanOutputs(NamedTuple):
-    """The files that a plan is written to."""
+    """The files to which to write a plan."""
 
     save: Annotated[str | None, option("--save", "Also write the plan to this new file.", OUTPUT, "FILE")] = None
     orders: Annotated[
@@ -57,7 +57,7 @@ class PlanOutputs(NamedTuple):
 
 
 class PartOptions(NamedTuple):
-    """Which saved plan goes on, and how."""
+    """Which saved plan to continue, and how."""
 
     next_part: Annotated[str | None, option("--next", "Build the part of this plan that is due.", _PART, "FILE")] = None
     done: Annotated[str | None, option("--done", "Mark the built part of this plan as executed.", _PART, "FILE")] = None
@@ -107,7 +107,7 @@ def plan(
 
 
 def _check_saved(saved: list[str], words: tuple[str | None, ...], planning: PlanOptions, outputs: PlanOutputs) -> None:
-    """Raise an error for words and options that a saved plan has itself."""
+    """Raise an error for words and options that a saved plan already contains."""
     if len(saved) > 1:
         raise InvalidOption("--next and --done cannot be combined", hint="use only one of them")
     given = [*words[1:], *planning, *outputs]

@@ -1,4 +1,4 @@
-"""`swapcli plan --next`: the payload of the part that is due, by the same way as `swapcli calldata`."""
+"""`swapcli plan --next`: the payload of the part that is due, built as `swapcli calldata` does."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build_next_part(
     )
     with open_plan(name) as plan:
         now_s = SYSTEM_CLOCK.now_s()
-        plan.due_part(now_s)  # before a market is opened, which may read a node
+        plan.due_part(now_s)  # before opening a market, which may read a node
         context = open_quote_context(session, network or plan.network_name, order)
         if context.options.reverse:
             raise InvalidOption("--reverse cannot be combined with --next", hint="remove it")

@@ -1,4 +1,4 @@
-"""A plan as a table or plain text: its parts, its costs beside one swap, and what is known of the pools' refill."""
+"""A plan as a table or plain text: its parts, its costs compared with a single swap, and the refill of the pools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 
 _HOUR_S = 3_600
 _DIGITS = 6
-"""Significant digits of forecasts, which are estimates."""
+"""Significant digits of forecasts, which are only estimates."""
 
 
 def build_plan_details(plan: Plan) -> DetailView:
@@ -118,7 +118,7 @@ def _gain(plan: Plan) -> Fact:
 
 
 def _measured_facts(plan: Plan) -> Iterator[Fact]:
-    """Yield what was measured, and on which blocks; or why nothing was."""
+    """Yield the measurements and their blocks, or why there are none."""
     measured = plan.measured.document()
     refill, volatility = measured["refill"], measured["volatility"]
     blocks = f"{format_time(measured['firstTime'] or 0)} to {format_time(measured['lastTime'] or 0)}"

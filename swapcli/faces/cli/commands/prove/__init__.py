@@ -119,7 +119,7 @@ def _count_on(progress: "ProgressLine"):  # type: ignore[no-untyped-def]
 
 
 def _parse_number(name: str, text: str | None) -> int | None:
-    """Return a whole number, or the seconds of a duration; None without one. Raises `InvalidOption`."""
+    """Return an integer, or the seconds of a duration; None if there is none. Raises `InvalidOption`."""
     if text is None:
         return None
     plain = text.strip().replace(",", "").replace("_", "")

@@ -1,4 +1,4 @@
-"""The text that `prove` prints: what each stage found, every difference, and where the report is."""
+"""The text that `prove` prints: the findings of each stage, every difference, and the place of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swapcli record`: record mined swaps with the state of their pools at the parent block, for others to replay."""
+"""`swapcli record`: record mined swaps with their pools' state at the parent block, for others to replay."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

@@ -1,4 +1,4 @@
-"""The text that `record` prints: the recorded pools, and why other swaps were left out."""
+"""The text that `record` prints: the recorded pools, and why other swaps were skipped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def build_recording_view(found: Recording) -> DetailView:
-    """Build the view: the counts, the reasons of what was left out, and a row for each pool and block."""
+    """Build the view: the counts, the reasons for skipped swaps, and a row for each pool and block."""
     lists = (ListView(COLUMNS, tuple(map(_row, found.pools))),) if found.pools else ()
     return DetailView(printable(f"Recorded swaps of {found.network.name}"), tuple(_facts(found)), lists=lists)
 

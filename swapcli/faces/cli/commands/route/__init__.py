@@ -1,4 +1,4 @@
-"""`swapcli route`: find the best route for one order, or for each order of a file."""
+"""`swapcli route`: find the best route for one order, or for each order in a file."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -36,7 +36,7 @@ _ALERT = "Alert"
 
 
 class AlertOptions(NamedTuple):
-    """When to tell somebody, and how."""
+    """When to send an alert, and how."""
 
     when: Annotated[
         str | None,
@@ -49,11 +49,11 @@ class AlertOptions(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether there is any of them."""
+        """Whether any of them is set."""
         return (self.when, self.notify, self.run) != (None, None, None)
 
     def check(self, *, is_watch: bool) -> None:
-        """Raise `InvalidOption` unless there is none, or a condition with one way to tell of it in a watch."""
+        """Raise `InvalidOption` unless none are set, or a watch has a condition and exactly one way to send alerts."""
         if not self.is_set:
             return
         if not is_watch:
@@ -62,7 +62,7 @@ class AlertOptions(NamedTuple):
             raise InvalidOption("--notify and --run need a condition", hint="for example --when 'outputAmount > 5e9'")
         if (self.notify is None) == (self.run is None):
             raise InvalidOption("--when needs an action", hint="add --notify URL or --run COMMAND")
-        self.parse()  # before a node or a market is opened
+        self.parse()  # before opening a node or a market
 
     def parse(self) -> "tuple[Condition, Receiver]":
         """Return the condition and the receiver. Raises `InvalidOption`, also for a command that cannot be run."""
@@ -178,7 +178,7 @@ def _check_watch_alone(
 
 
 def _prints_json(printed: Output, output: OutputOptions) -> bool:
-    """Return whether a watch prints JSON: on request, and in a pipe unless a format is requested."""
+    """Return whether a watch prints JSON: on request, and in a pipe unless another format is requested."""
     return printed.format is OutputFormat.JSON or (printed.format is OutputFormat.PLAIN and not output.format)
 
 

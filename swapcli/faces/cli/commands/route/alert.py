@@ -1,6 +1,6 @@
-"""Alerts of `swapcli route --watch`: a condition on a field of the quote, which is told once when it begins to hold.
+"""Alerts of `swapcli route --watch`: a condition on a field of the quote, reported once when it is first met.
 
-Deliveries are made on a thread, so that a slow receiver delays no quote, and repeated until they succeed, as long as
+A thread delivers them, so a slow receiver does not delay quotes, and repeats deliveries until they succeed, as long as
 their quote is not too old. A quote on old state is not checked.
 """
 
@@ -34,11 +34,11 @@ _EXAMPLE: Final = "write FIELD OP NUMBER, as in --when 'outputAmount >= 47000000
 FIRST_RETRY_S: Final = 1.0
 MAX_RETRY_S: Final = 15.0
 _JOIN_S: Final = 2.0
-"""Time for a delivery that is under way when the watch ends. The thread is a daemon."""
+"""Time for a delivery in progress when the watch ends. The thread is a daemon."""
 
 
 class Condition(NamedTuple):
-    """A comparison of a field of the JSON, by its dotted path, with a number."""
+    """A comparison of a JSON field, given by its dotted path, with a number."""
 
     text: str
     field: str
@@ -71,12 +71,12 @@ class Condition(NamedTuple):
         return value
 
     def holds(self, value: Decimal) -> bool:
-        """Return whether the condition holds for a value of the field."""
+        """Return whether the condition is true for a value of the field."""
         return _OPERATORS[self.operator](value, self.limit)
 
 
 class Alert(NamedTuple):
-    """An alert: the condition, the value that met it, and the document of the quote.
+    """An alert: the condition, the value that met it, and the quote's document.
 
     `clock_offset_s` is as in the quote's `StateSource`.
     """
@@ -93,14 +93,15 @@ class Alert(NamedTuple):
 
 
 class Receiver(Protocol):
-    """Gets alerts."""
+    """Receives alerts."""
 
     def deliver(self, alert: Alert) -> None:
-        """Deliver an alert once. Raises `UpstreamError`; `UpstreamRejected` if another try would be refused as well."""
+        """Deliver an alert once. Raises `UpstreamError`; `UpstreamRejected` if another attempt would be rejected as
+        well."""
 
 
 class AlertQueue:
-    """Delivers alerts on a thread, and repeats what fails until the state of its quote is older than `max_age_s`."""
+    """Delivers alerts on a thread, and repeats failed deliveries until the quote's state is older than `max_age_s`."""
 
     def __init__(self, receiver: Receiver, note: Callable[[str], object], clock: Clock, max_age_s: int) -> None:
         self._receiver, self._note, self._clock, self._max_age_s = receiver, note, clock, max_age_s
@@ -109,12 +110,12 @@ class AlertQueue:
         self._thread = Thread(target=self._deliver_all, name="alerts", daemon=True)
 
     def add(self, alert: Alert) -> None:
-        """Deliver an alert soon."""
+        """Queue an alert for delivery."""
         self._alerts.put(alert)
 
     @contextmanager
     def delivering(self) -> Iterator[None]:
-        """Deliver inside the block; what is under way at its end may take `_JOIN_S`."""
+        """Deliver alerts during the context; a delivery in progress at its end may take `_JOIN_S`."""
         self._thread.start()
         try:
             yield
@@ -151,10 +152,10 @@ class AlertQueue:
 
 
 class AlertingDisplay:
-    """Shows the quotes of a watch on another display, and looks whether each of them meets a condition.
+    """Shows the quotes of a watch on another display, and checks whether each of them meets a condition.
 
-    The condition is told when it begins to hold, also with the first quote. State older than `max_age_s`, or of unknown
-    age, is not checked.
+    An alert is sent when the condition becomes true, also at the first quote. State that is older than `max_age_s` or
+    of unknown age is not checked.
     """
 
     def __init__(
@@ -167,7 +168,8 @@ class AlertingDisplay:
         self._was_old = False
 
     def show(self, watched: WatchedQuote) -> None:
-        """Show a quote, and tell if the condition has begun to hold. Raises `InvalidOption` for an unknown field."""
+        """Show a quote, and send an alert if the condition has become true. Raises `InvalidOption` for an unknown
+        field."""
         document = watched.document()
         value = self._condition.value(document)
         self._display.show(watched)
@@ -190,5 +192,5 @@ class AlertingDisplay:
 
 
 def alert_json(alert: Alert) -> bytes:
-    """Return the JSON of an alert, which is posted."""
+    """Return the JSON of an alert, as it is posted."""
     return to_json(alert.document()).encode()

@@ -1,4 +1,4 @@
-"""Receivers of alerts: an HTTP address, or a command."""
+"""Receivers of alerts: an HTTP URL, or a command."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 TIMEOUT_S: Final = 15.0
 COMMAND_TIMEOUT_S: Final = 60.0
 _RETRIED: Final = (408, 425, 429)
-"""Statuses below 500 after which another try may succeed."""
+"""HTTP statuses below 500 after which another attempt may succeed."""
 _MAX_VALUE: Final = 1_000
-"""Characters of a variable."""
+"""Maximum characters of a variable's value."""
 
 
 @contextmanager
 def alerting(
     condition: Condition, receiver: Receiver, display: WatchDisplay, session: Session
 ) -> Iterator[WatchDisplay]:
-    """Yield a display that tells of quotes that meet the condition."""
+    """Yield a display that sends alerts for quotes that meet the condition."""
     max_age_s, color = session.settings.max_age_s or session.settings.route_ttl_s, session.output.color
 
     def warn(sentence: str) -> None:
@@ -48,7 +48,7 @@ def alerting(
 
 
 class HttpReceiver:
-    """Posts alerts as JSON. Only the host of the address is ever shown: what is behind it may be a secret."""
+    """Posts alerts as JSON. Only the URL's host is ever shown: the rest may be secret."""
 
     def __init__(self, url: str) -> None:
         from swapcli.state.rpc.http_connection import HttpConnection
@@ -81,7 +81,7 @@ class HttpReceiver:
 class CommandReceiver:
     """Runs a command, without a shell, with the quote on stdin and its fields in the environment.
 
-    What it prints goes to stderr, since the quotes are on stdout.
+    Its output goes to stderr, because quotes are printed to stdout.
     """
 
     def __init__(self, command: str) -> None:
@@ -94,7 +94,7 @@ class CommandReceiver:
         self._check_command()
 
     def _check_command(self) -> None:
-        """Raise `InvalidOption` if the command cannot be run: an alert in some hours would be too late to learn it."""
+        """Raise `InvalidOption` if the command cannot be run: finding out at an alert hours later would be too late."""
         command = self._words[0]
         if which(command) is not None:
             return
@@ -129,7 +129,7 @@ class CommandReceiver:
 
 
 def _variables(prefix: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the single values of a document as variables: `outputAmount` is QUOTE_OUTPUT_AMOUNT."""
+    """Yield the scalar values of a document as variables: `outputAmount` is QUOTE_OUTPUT_AMOUNT."""
     for name, value in fields.items():
         variable = f"{prefix}_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', name).upper()}"
         if isinstance(value, Mapping):

@@ -38,12 +38,12 @@ from swapcli.quoting.order_keys import (
 AMOUNTS = (AMOUNT, INPUT_AMOUNT, OUTPUT_AMOUNT)
 KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
 LABELS = ("kind", "size", "usd")
-"""Keys that say what an order is an example of, in generated batches; they change nothing."""
+"""Keys with which generated batches describe their orders; they have no effect."""
 EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
 
 
 class BatchOrder(NamedTuple):
-    """An order of the batch: tokens by symbol or address, the amount in base units, or as text in whole tokens."""
+    """An order of the batch: tokens by symbol or address, and the amount in base units, or as text in whole tokens."""
 
     token_in: str
     token_out: str
@@ -51,7 +51,7 @@ class BatchOrder(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The line of an answered order, its exit status, and the notes on it."""
+    """The output line of an order, its exit status, and the notes on it."""
 
     line: str
     status: int
@@ -95,16 +95,16 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
 
 
 def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> int:
-    """Skip the orders that have results, and return their number.
+    """Skip the orders that already have results, and return their number.
 
-    Raises `InvalidInput` if these belong to other orders, settings or markets.
+    Raises `InvalidInput` if these results belong to other orders, settings or markets.
     """
     from swapcli.faces.cli.commands.route.batch_continuity import check_continuity
 
     earlier = file.skip_answered(entries)
     note = check_continuity(name, earlier, partial(_quote_entry, context), is_fixed=_is_in_memory(context))
     output = context.session.output
-    output.deferred.clear()  # notes on the orders that were quoted for the check
+    output.deferred.clear()  # notes on the orders quoted for the check
     if note is not None:
         output.note(note)
     output.flush_notes()  # before processes are forked with it
@@ -119,10 +119,10 @@ def _answer_all(
     *,
     are_at_hand: bool,
 ) -> Iterable[Answer]:
-    """Yield the answers in the order of the entries.
+    """Yield the results in the order of the entries.
 
-    Processes share a market in memory; those of a node, a store or a service have connections of their own. Public
-    nodes are read by one process alone, within their limits.
+    Processes share a market in memory; for a node, a store or a service, each has a separate connection. Public nodes
+    are read by a single process, within their limits.
     """
     from swapcli.quoting.sources.public import PublicSource
 
@@ -137,7 +137,7 @@ def _answer_all(
     context.market.close()
 
     def open_answer() -> Callable[[Entry], Answer]:
-        with redirect_stderr(StringIO()):  # notes on opening, which have been printed
+        with redirect_stderr(StringIO()):  # notes on opening, already printed
             own = open_context()
         own.session.output.deferred.clear()
         return partial(_answer_entry, own)
@@ -152,7 +152,7 @@ def _is_in_memory(context: QuoteContext) -> bool:
 
 
 def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
-    """Answer an order. The result of one that fails contains its error."""
+    """Process an order. If it fails, the result contains the error."""
     output, status = context.session.output, exit_codes.OK
     number = cast("int | str", entry["id"])
     try:
@@ -160,7 +160,7 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     except SwapcliError as error:
         status, result = exit_codes.status_of(error), BatchLine.failed(number, error.message)
     except Exception as error:
-        # A bug that one order triggers must not stop the others.
+        # A bug triggered by one order must not stop the others.
         status, result = exit_codes.INTERNAL, BatchLine.failed(number, report_of(error).message)
     if output.format is OutputFormat.CSV:
         line = csv_lines(CSV_COLUMNS, [{"id": number, **csv_row(result.result)}], header=False)
@@ -181,7 +181,7 @@ def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
 
 
 def parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """Yield the order of each line that is not blank, as it arrives.
+    """Yield the order on each line that is not blank, as it arrives.
 
     Raises `InvalidInput` with the number of a malformed line.
     """
@@ -192,7 +192,7 @@ def _parse_entry(line: bytes, number: int) -> Entry:
     try:
         entry = parse_json_file(line)
     except InvalidJson as error:
-        # The line of the problem is always the first of this line.
+        # The problem is always on the first line here.
         raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
     if not isinstance(entry, dict):
         raise _invalid_line(number, "is not a JSON object")
@@ -243,7 +243,7 @@ def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
 
 
 def _written(amount: object, problem: str) -> str:
-    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float without all digits."""
+    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float that lost digits."""
     if isinstance(amount, bool) or not isinstance(amount, str | int | float):
         raise InvalidInput(problem)
     written = str(amount)
@@ -253,7 +253,7 @@ def _written(amount: object, problem: str) -> str:
 
 
 def _without_exponent(written: str) -> str:
-    """Return a whole number without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
+    """Return an integer without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
     found = _WITH_EXPONENT.fullmatch(written)
     if found is None:
         return written

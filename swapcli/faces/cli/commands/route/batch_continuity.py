@@ -1,4 +1,4 @@
-"""Check that the results of an interrupted batch and those that follow have the same settings and market."""
+"""Check that an interrupted batch continues with the same settings and market."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from swapcli import InvalidInput, NoRoute
 from swapcli.faces.cli.commands.route.batch_results import EarlierResult, Entry
 
 MAX_REPEATED_ORDERS: Final = 8
-"""Earlier orders that are quoted again: most settings change the quotes of some of them."""
+"""Earlier orders to quote again: most settings change the quotes of some of them."""
 TOLERANCE: Final = 1e-5
-"""Relative difference of two quotes on one state: 0.1 bps, more than a search may gain from the orders before."""
+"""Relative difference between two quotes on one state: 0.1 bps, more than a search may gain from earlier orders."""
 
 _AMOUNTS: Final = ("outputAmount", "minReceived")
 
@@ -19,10 +19,10 @@ _AMOUNTS: Final = ("outputAmount", "minReceived")
 def check_continuity(
     name: str, earlier: Sequence[EarlierResult], quote: Callable[[Entry], Mapping[str, Any]], *, is_fixed: bool
 ) -> str | None:
-    """Quote the last of the earlier orders again, and compare the results; return a note if the chain has gone on.
+    """Quote the last few earlier orders again, and compare the results; return a note if the chain has moved on.
 
-    `quote` returns the result of an order; `is_fixed` says that its market follows no chain. Raises the errors of
-    `quote`, and `InvalidInput` if the settings, the market or the order have changed.
+    `quote` returns the result of an order; `is_fixed` means that its market does not follow a chain. Raises the errors
+    of `quote`, and `InvalidInput` if the settings, the market or the order have changed.
     """
     for number, order, before in earlier[-MAX_REPEATED_ORDERS:]:
         try:
@@ -43,7 +43,7 @@ def check_continuity(
 
 
 def _is_equal(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Return whether two results belong to the same order, settings and market. One of a CSV has no nested fields."""
+    """Return whether two results belong to the same order, settings and market. A CSV result has no nested fields."""
     is_whole = isinstance(before.get("state"), Mapping)
     return (
         before.get("inputAmount") == now["inputAmount"]
@@ -59,7 +59,7 @@ def _is_near(before: object, now: str) -> bool:
 
 
 def _is_of_another_block(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Return whether two results of one order and the same settings may differ by the block of their state."""
+    """Return whether two results of one order with the same settings may differ because of the block of their state."""
     earlier, state = before.get("state"), now["state"]
     if not isinstance(earlier, Mapping):
         return bool(before.get("inputAmount") == now["inputAmount"])

@@ -16,7 +16,7 @@ _BATCH = "Many orders"
 
 
 class BatchOptions(NamedTuple):
-    """Which orders are quoted, by how many processes, and where the results go."""
+    """Which orders to quote, with how many processes, and where to write the results."""
 
     batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", _BATCH, "FILE")] = None
     workers: Annotated[str | None, option("--workers", "Number of quoting processes.  [default: 1]", _BATCH, "N")] = (
@@ -31,7 +31,7 @@ class BatchOptions(NamedTuple):
         return parse_workers(self.workers)
 
     def check_absent(self) -> None:
-        """Raise `InvalidOption` if there is no batch but an option that needs one."""
+        """Raise `InvalidOption` if there is an option that needs a batch, but no batch."""
         for name, value in (("--workers", self.workers), ("--results", self.results), ("--resume", self.resume)):
             if value is not None and value is not False:
                 raise InvalidOption(f"{name} needs --batch", hint="add --batch FILE")

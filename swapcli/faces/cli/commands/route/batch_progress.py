@@ -1,4 +1,4 @@
-"""The progress of a batch whose results go elsewhere than to the terminal."""
+"""The progress of a batch whose results do not go to the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 
 
 def open_progress(options: BatchOptions, done: int, *, is_quiet: bool) -> ProgressLine:
-    """Return the progress of a batch. People see it on a terminal that does not get the results themselves."""
+    """Return the progress of a batch. It is shown on a terminal that does not receive the results themselves."""
     assert options.batch is not None
     is_shown = not is_quiet and sys.stderr.isatty() and (options.results is not None or not sys.stdout.isatty())
     if not is_shown:
@@ -22,7 +22,7 @@ def open_progress(options: BatchOptions, done: int, *, is_quiet: bool) -> Progre
 
 
 def _count_lines(name: str) -> int | None:
-    """Return the number of orders in a file; None for a pipe, whose end is not known."""
+    """Return the number of orders in a file; None for a pipe, whose end is unknown."""
     if not is_regular(name):
         return None
     with suppress(OSError), Path(name).open("rb") as file:

@@ -1,4 +1,4 @@
-"""The file with the results of a batch, to which an interrupted batch adds those that are missing."""
+"""The file of a batch's results, to which an interrupted batch adds the missing ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.faces.cli.results_file import open_results_file
 
 Entry: TypeAlias = dict[str, object]
-"""An order of a batch as its line has it; only its id has been checked."""
+"""An order of a batch, as written on its line; only its id has been checked."""
 
 CSV_COLUMNS = (
     "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
@@ -28,7 +28,7 @@ CSV_COLUMNS = (
 
 
 def csv_row(result: Mapping[str, object]) -> dict[str, object]:
-    """Return the result of an order as the columns of a CSV: its state and warnings by their names."""
+    """Return an order's result as CSV columns: its state and warnings by name."""
     state, warnings = result.get("state"), result.get("warnings")
     kind = state.get("kind") if isinstance(state, dict) else None
     codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
@@ -38,14 +38,14 @@ def csv_row(result: Mapping[str, object]) -> dict[str, object]:
 _CSV_HEADER: Final = ",".join(CSV_COLUMNS)
 _JSON_START: Final = '{"id": '
 _MAX_LINE_BYTES: Final = 1 << 24
-"""More than any result has: a route of hundreds of pools takes 100 KB."""
+"""Larger than any result: a route with hundreds of pools takes 100 KB."""
 _LATEST: Final = 64
-"""Results at the end of the file that are parsed as a whole. Parsing all of them would take as long as some quotes."""
+"""Results at the end of the file to parse completely. Parsing all of them would take as long as some quotes."""
 _MAX_SHOWN_CHARACTERS: Final = 60
 
 
 class EarlierResult(NamedTuple):
-    """An order that was answered before, and its result: the whole of it, or its columns as text."""
+    """An order with an earlier result: the whole result, or its columns as text."""
 
     number: int
     order: Entry
@@ -53,9 +53,9 @@ class EarlierResult(NamedTuple):
 
 
 class BatchResults:
-    """An open file of results, one on a line.
+    """An open file of results, one per line.
 
-    `has_results` says whether it had some already, and `answered_count` how many of them are results of orders.
+    `has_results` is true if it already had results, and `answered_count` is how many of them belong to orders.
     """
 
     def __init__(self, name: str, file: BinaryIO, *, is_csv: bool) -> None:
@@ -64,7 +64,8 @@ class BatchResults:
         self.answered_count = 0
 
     def write_line(self, text: str) -> None:
-        """Write a result, and pass it on to the system, so that only a line can be lost. Raises `InputOutputError`."""
+        """Write a result and flush it to the system, so that at most one line can be lost. Raises
+        `InputOutputError`."""
         try:
             self._file.write(f"{text}\n".encode())
             self._file.flush()
@@ -72,10 +73,10 @@ class BatchResults:
             raise write_error(self._name, error) from None
 
     def skip_answered(self, orders: Iterator[Entry]) -> Sequence[EarlierResult]:
-        """Take the orders that have a result in the file, and return the last ones that succeeded.
+        """Take the orders that have a result in the file, and return the last successful ones.
 
-        What a killed process has left of a last line is removed. Raises `InvalidInput` if the results are not those of
-        the first orders; then the file stays as it is.
+        An incomplete last line, left by a killed process, is removed. Raises `InvalidInput` if the results do not
+        belong to the first orders; the file then stays as it is.
         """
         latest: deque[tuple[int, Entry, str]] = deque(maxlen=_LATEST)
         self._file.seek(0)
@@ -105,7 +106,7 @@ class BatchResults:
         return [each for each in results if each.result.get("success") in (True, "true")]
 
     def _read_lines(self) -> Iterator[str]:
-        """Yield the whole lines of the file, without their ends, and count their bytes."""
+        """Yield the complete lines of the file, without their ends, and count their bytes."""
         self._whole_bytes = 0
         number = 0
         while line := self._file.readline(_MAX_LINE_BYTES):

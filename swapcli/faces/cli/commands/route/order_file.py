@@ -1,4 +1,4 @@
-"""One order of a file that `swapcli route --batch` reads, for `swapcli calldata`."""
+"""Read one order from a file for `swapcli route --batch`, for use by `swapcli calldata`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from swapcli.quoting.amounts import read_amount
 
 
 def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[str], *, is_reverse: bool) -> OrderWords:
-    """Return the order of a file that has the id, or its only order.
+    """Return the file's order with this id, or its only order.
 
-    Raises `InvalidOption`, `UsageError` if the command line has an order too, and `InvalidInput` for a malformed line.
+    Raises `InvalidOption`, `UsageError` if the command line also has an order, and `InvalidInput` for a malformed line.
     """
     if file is None:
         raise InvalidOption("--id needs --order", hint="add --order FILE")

@@ -1,4 +1,4 @@
-"""`swapcli route --watch`: quote one order again and again until interrupted, and show each quote."""
+"""`swapcli route --watch`: quote one order repeatedly until interrupted, and show each quote."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WatchDisplay(Protocol):
 
 
 def parse_watch_seconds(text: str) -> float | None:
-    """Return the seconds between two quotes, None for every block. Raises `InvalidOption`."""
+    """Return the seconds between two quotes; None for every block. Raises `InvalidOption`."""
     if not text:
         return None
     seconds = parse_duration_s(text)
@@ -44,7 +44,7 @@ def parse_watch_seconds(text: str) -> float | None:
 
 
 class WatchedOrder:
-    """An order that is quoted again and again; `interval_s` is the pause between two attempts.
+    """An order that is quoted repeatedly; `interval_s` is the pause between two attempts.
 
     Without `seconds` it is quoted at every block. Raises `InvalidOption` for a market that never changes.
     """

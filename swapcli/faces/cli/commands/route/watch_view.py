@@ -17,7 +17,7 @@ from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import build_route_view
 from swapcli.quoting.warnings import format_age
 
-_DEFAULT_LINES: Final = 24  # where a terminal does not know its height
+_DEFAULT_LINES: Final = 24  # if a terminal does not report its height
 
 
 class WatchLines:
@@ -28,7 +28,7 @@ class WatchLines:
         self._noted: set[str] = set()
 
     def show(self, watched: WatchedQuote) -> None:
-        """Print the document of the quote with its change, or a field of it and its warnings, each once."""
+        """Print the quote's document with its change, or one field; print warnings once each."""
         line = self._output.format_line(watched)
         notes = self._output.deferred
         notes[:] = [note for note in notes if note not in self._noted]
@@ -46,7 +46,7 @@ class WatchLines:
 
 
 class WatchScreen:
-    """Draws each quote over the last one; on a terminal without control sequences, and elsewhere, below it."""
+    """Draws each quote over the previous one; below it if there are no control sequences or no terminal."""
 
     def __init__(
         self, output: Output, shape: RouteShape, pace: str, stream: TextIO | None = None, *, verbose: bool = False
@@ -99,7 +99,7 @@ class WatchScreen:
 
 
 def _room(stream: TextIO) -> int:
-    """Return how many lines a terminal shows above the one with the cursor."""
+    """Return how many lines a terminal shows above the cursor's line."""
     try:
         lines = os.get_terminal_size(stream.fileno()).lines
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""`swapcli serve`: the HTTP service with the endpoints of the published interface."""
+"""`swapcli serve`: the HTTP service with the endpoints of the published API."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -100,7 +100,7 @@ def serve(
         max_age=max_age,
         live=live,
     )
-    # Imported here, since the package of the service is not loaded for help pages.
+    # Imported here because help pages do not need the service's package.
     from swapcli.faces.service.terminal import watch_terminal
 
     is_terminal_gone = watch_terminal()
@@ -125,7 +125,7 @@ def serve(
         try:
             session.output.print_line(ready)
         except OSError as error:
-            if not is_disk_full(error):  # it stops no quotes
+            if not is_disk_full(error):  # it does not stop quotes
                 raise
         if sys.stderr is not None and sys.stderr.isatty():
             for line in ready.lines:
@@ -146,7 +146,8 @@ def serve(
 
 
 def _names(session: Session, networks: list[str] | None, *, everything: bool) -> tuple[str, ...]:
-    """Return the networks to serve; none means the user's. Raises `InvalidOption` for some and all of them."""
+    """Return the networks to serve; none means the user's. Raises `InvalidOption` if both some and all are
+    requested."""
     if everything and networks:
         raise InvalidOption("--all serves all networks, so it cannot be combined with --networks")
     if everything:

@@ -1,4 +1,4 @@
-"""`swapcli sync`: read the pools of a network from a node into a store, and keep them up to date."""
+"""`swapcli sync`: read a network's pools from a node into a store, and keep them up to date."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -117,7 +117,7 @@ def sync(
 
 
 def _show_connecting(url: str) -> None:
-    """Name the node at once, on a terminal only, until there is progress."""
+    """Show the node's name immediately, on a terminal only, until there is progress."""
     if sys.stderr.isatty():
         from swapcli.faces.cli.waiting import start_waiting
 

@@ -1,4 +1,4 @@
-"""Progress of a sync on a terminal: one bar per phase, and a line with the content of the store."""
+"""Progress of a sync on a terminal: one bar per phase, and a line with the store's contents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIRST_PHASE = "reading the latest block"
 
 
 class SyncProgressBars:
-    """Progress bars on stderr for the time of the `with` block. `color` is auto, always or never."""
+    """Progress bars on stderr for the duration of the context. `color` is auto, always or never."""
 
     def __init__(self, color: str) -> None:
         self._phases: dict[str, TaskID] = {}
@@ -53,7 +53,7 @@ class SyncProgressBars:
         self._display.update(self._phases[progress.phase], completed=progress.done, total=progress.total)
 
     def _finish(self) -> None:
-        """Complete the bars of all phases so far."""
+        """Complete the bars of all earlier phases."""
         for task in self._display.tasks:
             total = task.total or task.completed
             self._display.update(task.id, completed=total, total=total)

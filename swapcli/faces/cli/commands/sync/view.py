@@ -1,4 +1,4 @@
-"""The result of a sync and of each step of --watch as text."""
+"""The result of a sync, and of each step of --watch, as text."""
 
 from __future__ import annotations
 

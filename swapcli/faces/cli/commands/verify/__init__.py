@@ -1,4 +1,4 @@
-"""`swapcli verify`: compare mined swaps with their quotes, those of a transaction or the newest of each protocol."""
+"""`swapcli verify`: compare mined swaps with their quotes: those of a transaction, or the newest of each protocol."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

@@ -21,7 +21,7 @@ def build_view(found: Verification | RecentVerification) -> DetailView:
 
 
 def build_verification_view(found: Verification) -> DetailView:
-    """Build the view: how many swaps are equal, the net swap, what the best route would have paid, and the swaps."""
+    """Build the view: how many swaps match, the net swap, the best route's output, and the swaps."""
     rows = tuple(_row(found, swap) for swap in found.swaps)
     if any(row[-1] for row in rows):
         listing = ListView(COLUMNS, rows)
@@ -104,7 +104,7 @@ _FEW_UNITS = 1_000
 
 
 def build_recent_view(found: RecentVerification) -> DetailView:
-    """Build the view: the counts, a row for each protocol that was searched, and each swap that differs."""
+    """Build the view: the counts, a row for each searched protocol, and each swap that differs."""
     searched = [venue for venue in found.venues if venue.status is not VenueStatus.NOT_SEARCHED]
     lists = [ListView(RECENT_COLUMNS, tuple(_venue_row(found, venue) for venue in searched))] if searched else []
     differing = [(venue, each) for venue in searched for each in venue.swaps if each.swap.outcome is Outcome.DIFFERENT]
@@ -150,7 +150,7 @@ def _venue_row(found: RecentVerification, venue: RecentVenue) -> tuple[str, ...]
 
 
 def _difference(swap: VerifiedSwap) -> str:
-    """Return how much more the quote is: in units if they are few, else in basis points."""
+    """Return how much higher the quote is: in units if there are few, otherwise in basis points."""
     if swap.quoted is None:
         return "refused"
     paid = swap.event.amounts.amount_out
