@@ -16,8 +16,9 @@ class Column(NamedTuple):
 
     First all columns with `goes_below` become a list of their own, beside the first column. Then cells are shortened to
     `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the middle. If that
-    is not enough, columns with a `drop_order` are left out, 1 first. Addresses are shortened only where they are ids of
-    pools, in columns that have `has_pool_ids`. A column that `is_symbol` has the symbol of a token as its title.
+    is not enough, columns with a `drop_order` are left out, 1 first. Addresses are shortened only in columns that have
+    `has_pool_ids`: ids of pools, and others that nobody copies from a list. A column that `is_symbol` has the symbol of
+    a token as its title.
 
     Example: `Column("decimals", is_whole=True, drop_order=1)`.
     """

@@ -54,7 +54,7 @@ def test_a_network_is_shown_with_everything_that_is_known(name: str) -> None:
     assert [set(each["addresses"]) for each in shown["venues"]] == [set(each.addresses) for each in network.deployments]
     assert shown["nodes"] == [node.url for node in network.public_nodes]
     assert shown["factsDate"] == network.facts_date
-    table = run_swapcli("networks", name, "--format=table", env=WIDE).stdout
+    table = run_swapcli("networks", name, "-v", "--format=table", env=WIDE).stdout
     assert all(each["name"] in table for each in shown["venues"] if each["addresses"])
 
 
