@@ -20,7 +20,7 @@ UNEXPLAINED_COLUMNS = (Column("pool of an unknown version, read at every block",
 
 def build_sync_details(result: SyncResult, network: Network) -> DetailView:
     """Build the details of the store with the result of the sync."""
-    new = f", {result.new_pools:,} of them new" if result.new_pools else ", none of them new"
+    new = f", {result.new_pools:,} new" if result.new_pools else ", none new"
     found_by = f"new pools found by {result.found_by}" if result.found_by and result.new_pools else ""
     facts = (Fact("Took", f"{result.seconds:,.1f} s", found_by),)
     rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in result.skipped)
