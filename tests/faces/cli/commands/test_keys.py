@@ -57,6 +57,14 @@ def test_keys_are_listed_in_every_form(env: dict[str, str]) -> None:
     assert made["id"] in run_swapcli("keys", "list", "--format", "csv", env=env).stdout
 
 
+@pytest.mark.parametrize("form", ["--format=plain", "--format=table"])
+def test_people_get_no_headings_without_keys(env: dict[str, str], form: str) -> None:
+    ran = run_swapcli("keys", "list", form, env=env)
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert ran.stderr == "note: no keys yet; swapcli keys create NAME creates one\n"
+    assert run_swapcli("keys", "list", "--format=csv", env=env).stdout.startswith("id,name,")
+
+
 def test_a_plan_is_changed_by_id_or_name(env: dict[str, str]) -> None:
     made = run_swapcli("keys", "create", "Acme", *PLAN_OPTIONS, "--json", env=env).json
     changed = run_swapcli("keys", "change", "Acme", "--limit", "9/s", "--quota", "none", "--json", env=env).json
