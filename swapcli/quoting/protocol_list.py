@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
 from swapcli.core.model.network import Network, ProtocolInfo
+from swapcli.core.model.number_format import format_time
 from swapcli.core.plugins import FAMILY_GROUP, Plugin, plugins
 from swapcli.core.records import NamedTuple
 from swapcli.families import family
@@ -88,7 +88,7 @@ class ListedProtocol(NamedTuple):
         agreement = self.agreement
         if agreement is None:
             return None
-        return f"{datetime.fromtimestamp(agreement.timestamp, UTC):%Y-%m-%d %H:%M}Z, block {agreement.block:,}"
+        return f"{format_time(agreement.timestamp, has_seconds=False)}, block {agreement.block:,}"
 
     @property
     def quotes(self) -> str:

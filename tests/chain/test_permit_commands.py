@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from time import time
@@ -113,7 +114,8 @@ def test_allowance_shows_what_the_router_may_take(client: Client) -> None:
         assert (found["allowance"], "2,000 USDC" in shown, "unlimited USDC" in shown) == ("0", True, True)
     else:
         assert (found["allowance"], found.get("permit2"), "unlimited USDC" in shown) == (str(2**256 - 1), None, True)
-    assert " old" in shown
+    assert shown.startswith("Allowance: ")
+    assert re.search(r"(?m)^State +block [0-9,]+, ", shown)
 
 
 def test_allowance_of_a_named_spender(client: Client) -> None:

@@ -62,6 +62,13 @@ def format_usd(value: float) -> str:
     return f"${format_significant(Decimal(repr(value)), 2)}"
 
 
+def format_rough_usd(value: float) -> str:
+    """Format an estimate in USD with `ROUGH_DIGITS` significant digits: 51829320 -> "$51,830,000"."""
+    if value < 1:
+        return format_usd(value)
+    return f"${format_significant(Decimal(f'{value:.{ROUGH_DIGITS - 1}e}'), ROUGH_DIGITS)}"
+
+
 def format_megabytes(size_bytes: int) -> str:
     """Format the size of a file in megabytes."""
     return f"{size_bytes / 1e6:,.1f} MB"
@@ -92,8 +99,17 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def format_time(unix_s: int) -> str:
-    """Format a time as ISO 8601, or as seconds if it is outside the calendar."""
+def format_time(unix_s: int, *, has_seconds: bool = True) -> str:
+    """Format a time for people: "2026-12-01 11:34:32 UTC"; or as seconds if it is outside the calendar."""
+    try:
+        moment = datetime.fromtimestamp(unix_s, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{unix_s} s"
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if has_seconds else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def format_iso_time(unix_s: int) -> str:
+    """Format a time for programs as ISO 8601, "2026-12-01T11:34:32Z"; or as seconds if it is outside the calendar."""
     try:
         return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
@@ -107,6 +123,16 @@ def format_duration(seconds: int) -> str:
             count = seconds // length
             return f"{count:,} {unit}{'s' if count > 1 else ''}"
     return f"{seconds} second{'s' if seconds != 1 else ''}"
+
+
+def format_milliseconds(seconds: float) -> str:
+    """Format a short time without decimals, which differ from run to run: 0.0538 -> "54 ms"."""
+    return f"{seconds * 1000:,.0f} ms"
+
+
+def format_gas_price(wei: int) -> str:
+    """Format a gas price for people, with `ROUGH_DIGITS` significant digits: 1094047349 -> "1.094 gwei"."""
+    return f"{format_significant(Decimal(wei).scaleb(-9), ROUGH_DIGITS)} gwei"
 
 
 def format_gwei(wei: int) -> str:

@@ -262,9 +262,17 @@ class Output(NamedTuple):
         self.end_waiting()
         print(csv_lines(csv_columns(documents, fields), documents))
 
-    def print_list(self, result: R, view: Callable[[R], ListView]) -> None:
-        """Print a result whose document is a list: as JSON or CSV, or its `view` as a table or plain text."""
+    def print_list(self, result: R, view: Callable[[R], ListView], *, if_empty: str = "") -> None:
+        """Print a result whose document is a list: as JSON or CSV, or its `view` as a table or plain text.
+
+        If the list is empty, the note `if_empty` says so, and people get no headings without rows.
+        """
         self.end_waiting()
+        is_empty = bool(if_empty) and not result.document()
+        if is_empty:
+            self.note(if_empty)
+        if is_empty and self.is_for_people:
+            return
         if self.format is OutputFormat.JSON:
             self.print_document(result)
         elif self.format is OutputFormat.CSV:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from swapcli.core.encoding.strict_json import parse_json_file
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.number_format import format_time
+from swapcli.core.model.number_format import format_iso_time
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MISSING, parse_json_integer
@@ -64,8 +64,8 @@ class ApiKey(NamedTuple):
     @own_document
     def document(self) -> KeyJson:
         """Return the JSON of a key in `swapcli keys`."""
-        revoked = None if self.revoked_s is None else format_time(self.revoked_s)
-        created = format_time(self.created_s)
+        revoked = None if self.revoked_s is None else format_iso_time(self.revoked_s)
+        created = format_iso_time(self.created_s)
         return {"id": self.id, "name": self.name, "created": created, "revoked": revoked, **self.plan.words()}
 
 
@@ -92,9 +92,9 @@ class KeyList(NamedTuple):
     problem: str | None = None
 
     def last_used(self, key: ApiKey) -> str | None:
-        """Return when a key was last used, in UTC."""
+        """Return when a key was last used, in UTC, as ISO 8601."""
         used_s = self.last_used_s.get(key.id)
-        return None if used_s is None else format_time(used_s)
+        return None if used_s is None else format_iso_time(used_s)
 
     @own_document
     def document(self) -> list[ListedKeyJson]:

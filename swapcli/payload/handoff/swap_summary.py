@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.network import Kind
+from swapcli.core.model.number_format import format_time
 from swapcli.core.model.token import Token, fixed_point, in_tokens
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.address import display_address
@@ -32,7 +32,7 @@ def describe_end(deadline_s: int | None) -> str:
     """Return the end of a swap's validity in words. `deadline_s` is in Unix seconds."""
     if deadline_s is None:
         return "without a deadline"
-    return f"until {datetime.fromtimestamp(deadline_s, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"until {format_time(deadline_s, has_seconds=False)}"
 
 
 def round_down(amount: int, token: Token) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 from swapcli.core.encoding.text import printable
@@ -88,7 +87,4 @@ def _amount(review: PayloadReview, amount: int, token: Token | None, address: st
 
 def _until(end_s: int | None) -> Iterator[str]:
     if end_s is not None:
-        try:
-            yield f"until {datetime.fromtimestamp(end_s, UTC):%Y-%m-%d %H:%M} UTC"
-        except (OverflowError, ValueError, OSError):
-            yield f"until {format_time(end_s)}"
+        yield f"until {format_time(end_s, has_seconds=False)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import Interrupted, SwapDiffers, UpstreamError
 from swapcli.core.records import NamedTuple
@@ -15,6 +15,20 @@ from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofSta
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.interface.document_types import ProveJson
+
+
+_WORDS: Final = {
+    ProofOutcome.DIFFERENCE: ("difference", "differences"),
+    ProofOutcome.MATCH: ("match", "matches"),
+    ProofOutcome.NOT_CHECKED: ("not checked", "not checked"),
+}
+OUTCOMES: Final = tuple(_WORDS)
+"""The outcomes in the order in which people read them."""
+
+
+def outcome_word(outcome: ProofOutcome, count: int) -> str:
+    """Return the word for so many checks with an outcome."""
+    return _WORDS[outcome][count != 1]
 
 
 class StageTime(NamedTuple):
@@ -47,6 +61,17 @@ class ProveReport(NamedTuple):
     resumed_items: int = 0
     was_interrupted: bool = False
     python: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The number of checks and their outcomes, such as "9 checks on base: 8 matches, 1 not checked"."""
+        total = f"{len(self.items):,} check{'s' if len(self.items) != 1 else ''} on {self.network.name}"
+        return ": ".join(filter(None, [total, self.counts_in_words()]))
+
+    def counts_in_words(self, stage: ProofStage | None = None) -> str:
+        """Return the outcomes in a stage or in all that occur, differences first: "1 difference, 8 matches"."""
+        counts = {outcome: self.count(outcome, stage) for outcome in OUTCOMES}
+        return ", ".join(f"{count:,} {outcome_word(outcome, count)}" for outcome, count in counts.items() if count)
 
     @property
     def page(self) -> Path:

@@ -12,7 +12,7 @@ from swapcli.core.model.order import UNOWNED_ADDRESS
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.version import __version__
 from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofStage
-from swapcli.quoting.proving.prove_report import ProveReport
+from swapcli.quoting.proving.prove_report import OUTCOMES, ProveReport, outcome_word
 
 _TITLES: Final = {
     ProofStage.NODES: (
@@ -39,12 +39,6 @@ _TITLES: Final = {
         " proofs next to this page.",
     ),
 }
-_WORDS: Final = {
-    ProofOutcome.MATCH: ("match", "matches"),
-    ProofOutcome.DIFFERENCE: ("difference", "differences"),
-    ProofOutcome.NOT_CHECKED: ("not checked", "not checked"),
-}
-_ORDER: Final = (ProofOutcome.DIFFERENCE, ProofOutcome.MATCH, ProofOutcome.NOT_CHECKED)
 _HIDDEN_FACTS: Final = frozenset({"sha256"})
 _ID_CHARACTERS: Final = 40
 """Longer hex words are hashes or addresses. The page shortens them; the JSON has them in full."""
@@ -104,7 +98,7 @@ def render_page(report: ProveReport) -> str:
 
 def _header(report: ProveReport, title: str) -> str:
     counts = "".join(
-        f'<div><b class="{outcome.value}">{count}</b> {_word(outcome, count)}</div>'
+        f'<div><b class="{outcome.value}">{count}</b> {outcome_word(outcome, count)}</div>'
         for outcome in ProofOutcome
         for count in [report.count(outcome)]
     )
@@ -132,7 +126,10 @@ def _verdict(report: ProveReport) -> tuple[str, ProofOutcome]:
     differences, matches = report.count(ProofOutcome.DIFFERENCE), report.count(ProofOutcome.MATCH)
     tail = " The run was interrupted." if report.was_interrupted else ""
     if differences:
-        return f"{differences} {_word(ProofOutcome.DIFFERENCE, differences)} found.{tail}", ProofOutcome.DIFFERENCE
+        return (
+            f"{differences} {outcome_word(ProofOutcome.DIFFERENCE, differences)} found.{tail}",
+            ProofOutcome.DIFFERENCE,
+        )
     if matches:
         return f"Everything that could be checked matches.{tail}", ProofOutcome.MATCH
     return f"Nothing could be checked.{tail}", ProofOutcome.NOT_CHECKED
@@ -140,10 +137,8 @@ def _verdict(report: ProveReport) -> tuple[str, ProofOutcome]:
 
 def _section(report: ProveReport, stage: ProofStage) -> str:
     title, explanation = _TITLES[stage]
-    items = sorted(report.of(stage), key=lambda item: _ORDER.index(item.outcome))
-    counts = ", ".join(
-        f"{count} {_word(outcome, count)}" for outcome in _ORDER if (count := report.count(outcome, stage))
-    )
+    items = sorted(report.of(stage), key=lambda item: OUTCOMES.index(item.outcome))
+    counts = report.counts_in_words(stage)
     head = f'<section><h2>{title}</h2><p class="muted">{explanation}</p><p>{counts or "Nothing was checked."}</p>'
     return f"{head}{_table(items)}</section>\n"
 
@@ -159,7 +154,7 @@ def _table(items: list[ProofItem]) -> str:
 
 
 def _cells(item: ProofItem, *, has_amounts: bool) -> Iterator[str]:
-    yield f'<td class="outcome {item.outcome.value}">{_word(item.outcome, 1)}</td>'
+    yield f'<td class="outcome {item.outcome.value}">{outcome_word(item.outcome, 1)}</td>'
     yield f'<td data-name="What">{_text(item.title)}</td>'
     if has_amounts:
         for name, amount in (("Expected", item.expected), ("Found", item.found)):
@@ -191,10 +186,6 @@ def _repeat(report: ProveReport) -> str:
     }
     rows = "".join(f"<li><code>{_text(command)}</code> {_text(what)}</li>" for command, what in commands.items())
     return f"<section><h2>Check it yourself</h2><ul>{rows}</ul></section>\n"
-
-
-def _word(outcome: ProofOutcome, count: int) -> str:
-    return _WORDS[outcome][count != 1]
 
 
 def _text(text: str) -> str:

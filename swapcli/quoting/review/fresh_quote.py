@@ -14,8 +14,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.live_choice import own_node_hint
-from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import PoolAccess
 
@@ -50,10 +49,12 @@ def quote_order(
         token_in = network.native if order.is_native_in else source.token(order.token_in)
         token_out = network.native if order.is_native_out else source.token(order.token_out)
         answer = source.quote(QuoteRequest(Order(token_in, token_out, order.amount_in), ApiVersion.V1))
-        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=own_node_hint(network))
+        state = answer.state_source
+        if not may_use(state, PriceUse.PAYLOAD, price_request):  # why, the warnings of the state say
+            return FreshQuote(None, problem=ModelledState(f"only {state.kind} prices are available"))
         pools = _read_pools(keys, answer, source) if isinstance(answer, LocalQuote) else _NO_POOLS
         return FreshQuote(answer.result.output_amount, answer.state_source, pools)
-    except (ModelledState, NoRoute, PoolError, InvalidInput) as error:
+    except (NoRoute, PoolError, InvalidInput) as error:
         return FreshQuote(None, problem=error)
     finally:
         source.pin(pinned=False)

@@ -13,12 +13,17 @@ from swapcli.core.model.number_format import (
     apportion,
     format_bps_rounded_up,
     format_duration,
+    format_gas_price,
     format_gwei,
+    format_iso_time,
+    format_milliseconds,
     format_percentage,
     format_ratio,
+    format_rough_usd,
     format_share,
     format_short_amount,
     format_significant,
+    format_time,
     format_usd,
 )
 from swapcli.core.model.token import whole_tokens
@@ -146,3 +151,28 @@ def test_durations_have_one_unit() -> None:
         "1 day",
         "2,362 days",
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(0.0, "$0.00"), (0.5, "$0.50"), (9_662.4, "$9,662"), (51_829_320.0, "$51,830,000"), (999_960.0, "$1,000,000")],
+)
+def test_estimates_in_dollars_have_four_digits(number: float, shown: str) -> None:
+    assert format_rough_usd(number) == shown
+
+
+def test_gas_prices_for_people_have_four_digits() -> None:
+    assert format_gas_price(1_094_047_349) == "1.094 gwei"
+    assert format_gas_price(5_000_000) == "0.005 gwei"
+    assert format_gas_price(0) == "0 gwei"
+
+
+def test_times_are_words_for_people_and_iso_for_programs() -> None:
+    assert format_time(1_796_124_872) == "2026-12-01 11:34:32 UTC"
+    assert format_time(1_796_124_872, has_seconds=False) == "2026-12-01 11:34 UTC"
+    assert format_iso_time(1_796_124_872) == "2026-12-01T11:34:32Z"
+    assert format_time(10**15) == format_iso_time(10**15) == f"{10**15} s"
+
+
+def test_milliseconds_have_no_decimals() -> None:
+    assert [format_milliseconds(each) for each in (0.0, 0.0538, 12.0)] == ["0 ms", "54 ms", "12,000 ms"]

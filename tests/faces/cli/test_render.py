@@ -16,12 +16,14 @@ from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import PPM
+from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.render.plain import line_text, list_text, route_text
+from swapcli.faces.cli.render.plain import detail_text, line_text, list_text, route_text
+from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_rows import lay_out_rows
 from swapcli.faces.cli.render.route_view import RouteView, SwapRow
 from swapcli.faces.cli.render.route_view import build_route_view as build_view
-from swapcli.faces.cli.render.terminal_tables import new_console, print_list, print_route
+from swapcli.faces.cli.render.terminal_tables import new_console, print_details, print_list, print_route
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.quote_figures import compute_figures
@@ -369,3 +371,20 @@ def test_a_list_in_a_narrow_terminal_is_not_cut() -> None:
     print_list(LISTING, new_console("never", stream, 50))
     assert stream.getvalue().split() == ["Name", "Address", *(cell for row in LISTING.rows for cell in row)]
     assert list_text(LISTING).splitlines()[0].split() == ["Name", "Address"]
+
+
+@pytest.mark.parametrize("form", ["plain", "table"])
+def test_a_long_value_without_a_note_leaves_the_notes_of_others_where_they_are(form: str) -> None:
+    facts = (
+        Fact("Native", "ETH", "wrapped: WETH"),
+        Fact("Nodes", "https://node.example " * 3),
+        Fact("Tokens", "7", "all"),
+    )
+    sheet = DetailView("base", facts)
+    if form == "plain":
+        text = detail_text(sheet)
+    else:
+        print_details(sheet, new_console("never", stream := io.StringIO(), 80))
+        text = stream.getvalue()
+    native, *_, tokens = (line for line in text.splitlines() if line.startswith(("Native", "Tokens")))
+    assert native.index("wrapped") == tokens.index("all") < 20

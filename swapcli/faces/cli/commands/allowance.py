@@ -3,10 +3,10 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.model.number_format import format_time
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli import options
 from swapcli.faces.cli.account_options import parse_account_option
@@ -69,10 +69,11 @@ def _view(found: "Allowance") -> "DetailView":
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest
 
-    facts = (*_facts(found), Fact("Block", *describe_newest(found.block)))
+    facts = (*_facts(found), Fact("State", describe_newest(found.block)))
     document = found.document()
     parties = (("Owner", document["address"]), ("Spender", document["spender"]))
-    return DetailView(f"{printable(found.token.symbol)} on {found.network.name}", facts, copyable=parties)
+    title = f"Allowance: {_amount(found, found.amount)} on {found.network.name}"
+    return DetailView(title, facts, copyable=parties)
 
 
 def _example(network: str, words: Sequence[str]) -> str:
@@ -86,10 +87,9 @@ def _facts(found: "Allowance") -> Iterator["Fact"]:
     """Yield the allowances with their names; a Permit2 allowance that has expired at the block allows nothing."""
     from swapcli.faces.cli.render.quote_facts import Fact
 
-    yield Fact("Allowance", _amount(found, found.amount), "")
     if found.permit2 is None:
         return
-    until = datetime.fromtimestamp(found.permit2.expiration_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    until = format_time(found.permit2.expiration_s, has_seconds=False)
     has_ended = found.permit2.expiration_s < found.block.timestamp
     end = "" if not found.permit2.amount else f"ended {until}" if has_ended else f"until {until}"
     yield Fact("To Permit2", _amount(found, found.permit2.permit2_amount), "")

@@ -5,11 +5,13 @@
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.number_format import format_short_amount
+from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.account_options import parse_account_option
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, argument, settings_of
+from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import missing_words, split_network
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -32,6 +34,7 @@ def balance(
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
+    verbose: Annotated[bool, option("--verbose", "Show exact balances.", OUTPUT, short="-v")] = False,
     output: OutputOptions,
 ) -> None:
     """Show the balances of an account.
@@ -58,20 +61,25 @@ def balance(
 
         session.output.print_rows(found.document().get("balances", []), list(BalanceJson.__annotations__))
     else:
-        session.output.print_details(_view(found))
+        session.output.print_details(_view(found, verbose=verbose))
 
 
-def _view(found: "Holdings") -> "DetailView":
+def _view(found: "Holdings", *, verbose: bool) -> "DetailView":
+    """Build the view of balances, rounded down to a few digits unless `verbose`."""
     from swapcli.faces.cli.render.detail_view import DetailView
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest
 
-    kind = found.network.kind
+    kind, shown = found.network.kind, whole_tokens if verbose else format_short_amount
     rows = tuple(
-        (each.balance or "unknown", printable(each.token.symbol), display_address(each.token.address, kind))
+        (
+            "unknown" if each.amount is None else shown(each.amount, each.token.decimals),
+            printable(each.token.symbol),
+            display_address(each.token.address, kind),
+        )
         for each in found.balances
     )
-    number, age = describe_newest(found.block)
-    facts = (Fact("Block", number, age if rows else f"{age}; the account holds none of the known tokens"),)
-    title = f"{display_address(found.owner, kind)} on {found.network.name}"
+    facts = (Fact("State", describe_newest(found.block)),)
+    none = "" if rows else " holds none of the known tokens"
+    title = f"{display_address(found.owner, kind)}{none} on {found.network.name}"
     return DetailView(title, facts, lists=(ListView(COLUMNS, rows),) if rows else ())

@@ -39,7 +39,8 @@ def show(
     session = open_session(output, formats=LIST_FORMATS)
     from swapcli import settings
 
-    session.output.print_list(settings(changed=changed, settings=session.sources), _view)
+    found = settings(changed=changed, settings=session.sources)
+    session.output.print_list(found, _view, if_empty="every setting has its default")
 
 
 @app.command()

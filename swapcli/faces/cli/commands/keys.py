@@ -5,6 +5,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.number_format import format_time
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
@@ -35,7 +36,7 @@ USAGE_COLUMNS = (
     Column("name"),
     Column("requests", is_whole=True),
     Column("rejections", is_whole=True),
-    Column("cpu seconds", is_whole=True),
+    Column("CPU seconds", is_whole=True),
 )
 
 PLAN = "Plan"
@@ -122,7 +123,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     found = _store(session).list()
     if found.problem is not None:
         print_note(f"it is unknown when the keys were last used: {found.problem}")
-    session.output.print_list(found, _view)
+    session.output.print_list(found, _view, if_empty="no keys yet; swapcli keys create NAME creates one")
 
 
 @app.command()
@@ -152,7 +153,8 @@ def usage(
     Example: swapcli keys usage --since 2026-11-01 --format csv
     """
     session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
-    session.output.print_list(_store(session).usage(key, since=since), _usage_view)
+    found = _store(session).usage(key, since=since)
+    session.output.print_list(found, _usage_view, if_empty="no requests with a key since that day")
 
 
 def _store(session: "Session") -> "KeyStore":
@@ -174,7 +176,8 @@ def _print_key(session: "Session", key: "ApiKey") -> None:
 
 
 def _view(found: "KeyList") -> ListView:
-    return ListView(LISTED_COLUMNS, tuple((*_row(each), found.last_used(each) or "-") for each in found.keys))
+    rows = ((*_row(each), _time(found.last_used_s.get(each.id))) for each in found.keys)
+    return ListView(LISTED_COLUMNS, tuple(rows))
 
 
 def _row(key: "ApiKey") -> tuple[str, ...]:
@@ -183,7 +186,11 @@ def _row(key: "ApiKey") -> tuple[str, ...]:
         document.get("limit"), document.get("streams"), ",".join(document.get("networks") or ()), document.get("quota"),
     )  # fmt: skip
     words = ("-" if each in (None, "") else str(each) for each in (*plan, document.get("expires")))
-    return key.id, printable(key.name), *words, document["created"], document.get("revoked") or "-"
+    return key.id, printable(key.name), *words, _time(key.created_s), _time(key.revoked_s)
+
+
+def _time(unix_s: int | None) -> str:
+    return "-" if unix_s is None else format_time(unix_s, has_seconds=False)
 
 
 def _usage_view(found: "KeyUsage") -> ListView:

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli import InvalidOption
+from swapcli import InvalidOption, UnknownNetwork
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
@@ -15,7 +15,7 @@ from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli import RemovedStore, StoreInfo
+    from swapcli import Network, RemovedStore, StoreInfo
 
 app = CommandApp("Import, export, show and remove stored pools.")
 
@@ -41,7 +41,7 @@ def import_(
     from swapcli import import_market
 
     imported = import_market(file, network, replace=replace, skip_bad_pools=skip_bad_pools, settings=session.sources)
-    _print(session, f"{imported.summary.network}, imported", imported)
+    _print(session, imported, "imported")
 
 
 @app.command()
@@ -86,12 +86,12 @@ def info(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> int:
-    """Show the stores: block, age, and pools and depth per protocol.
+    """Show the stores: block, age, and pools and liquidity per protocol.
 
     \b
     Example: swapcli market info
 
-    Depth is roughly the USD value that orders could trade in the protocol's pools.
+    Liquidity is roughly the USD value that orders could trade in the protocol's pools.
     """
     formats = LIST_FORMATS if network is None else COMMON_FORMATS
     session = open_session(output, settings_of(store=store), formats=formats)
@@ -100,7 +100,7 @@ def info(
     if network is None:
         return _list(session)
     found = store_info(network, settings=session.sources)
-    _print(session, found.summary.network, found)
+    _print(session, found)
     return exit_codes.OK
 
 
@@ -143,18 +143,25 @@ def _list(session: Session) -> int:
     from swapcli.faces.cli.render.store_view import build_store_list
 
     found = stores(settings=session.sources)
-    if not found.stores and not found.failures:
-        session.output.note(f"no store in {session.setup.stores_folder}; swapcli sync creates one")
-    session.output.print_list(found, build_store_list)
+    empty = "" if found.failures else f"no store in {session.setup.stores_folder}; swapcli sync creates one"
+    session.output.print_list(found, build_store_list, if_empty=empty)
     if found.failures:
         raise found.failures[0]
     return exit_codes.OK
 
 
-def _print(session: Session, title: str, found: "StoreInfo") -> None:
+def _print(session: Session, found: "StoreInfo", done: str = "") -> None:
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(found)
     else:
         from swapcli.faces.cli.render.store_view import build_store_details
 
-        session.output.print_details(build_store_details(title, found))
+        session.output.print_details(build_store_details(found, _known_network(session, found), done=done))
+
+
+def _known_network(session: Session, found: "StoreInfo") -> "Network | None":
+    """Return the network of a store; None if only the imported file describes it."""
+    try:
+        return session.sources.networks.find(found.summary.network)
+    except UnknownNetwork:
+        return None

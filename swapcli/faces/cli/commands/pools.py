@@ -65,7 +65,7 @@ def pools(
         session.output.print_rows([{**row, **columns} for row in found.rows()])
     else:
         is_brief = session.output.format is OutputFormat.TABLE and not verbose
-        session.output.print_details(build_pools_view(found, names, is_brief=is_brief))
+        session.output.print_details(build_pools_view(found, names, is_brief=is_brief, verbose=verbose))
 
 
 def _parse_limit(text: str | None) -> int | None:

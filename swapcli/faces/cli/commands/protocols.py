@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNUSED_FAMILY = "no protocol of the network has this family"
 COLUMNS = (
     Column("id", is_whole=True),
-    Column("name", readable_width=23),
+    Column("protocol", readable_width=23),
     Column("family", drop_order=2),
     Column("quotes", is_whole=True),
     Column("sync", is_whole=True, drop_order=3),

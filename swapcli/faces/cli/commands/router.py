@@ -35,8 +35,9 @@ def deploy_payload(network: options.NetworkName, *, verbose: options.Verbose = F
         session.output.print_document(found)
         return
     is_shortened = not verbose and session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
-    texts = {name: str(value) for name, value in found.document().items()} | {"to": "none"}
+    document = found.document()
+    texts = {"to": "none", "value": str(document["value"]), "calldata": found.transaction.calldata}
     if is_shortened:
         texts["calldata"] = shorten_calldata(found.transaction.calldata, "-v")
-    title = f"Deployment of the router contract on {found.network}"
+    title = f"Deployment of the router contract on {found.network}, chain {document['chainId']}"
     session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
+from swapcli.core.model.number_format import format_milliseconds
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.quoting.warnings import format_age
+from swapcli.faces.cli.render.state_wording import short_age
 
 if TYPE_CHECKING:
     from swapcli import NodeReport, NodeReports
@@ -15,7 +16,7 @@ ABSENT: Final = "-"
 NODE_COLUMNS: Final = (
     Column("latency", is_whole=True, drop_order=3),
     Column("block", is_whole=True),
-    Column("age"),
+    Column("age", is_whole=True),
     Column("batch", is_whole=True, drop_order=2),
     Column("event blocks", is_whole=True, drop_order=1),
     Column("missing"),
@@ -32,9 +33,9 @@ def node_cells(report: NodeReport) -> tuple[str, ...]:
     """Return the cells of `NODE_COLUMNS`; missing features come with their reason."""
     missing = "; ".join(f"{check.name} ({printable(check.problem)})" for check in report.missing)
     return (
-        ABSENT if report.latency_s is None else f"{report.latency_s * 1000:,.1f} ms",
+        ABSENT if report.latency_s is None else format_milliseconds(report.latency_s),
         ABSENT if report.block is None else f"{report.block:,}",
-        ABSENT if report.block_age_s is None else format_age(int(report.block_age_s)),
+        ABSENT if report.block_age_s is None else short_age(int(report.block_age_s)),
         _number(report.max_batch_requests),
         _number(report.max_log_blocks),
         missing or ABSENT,

@@ -8,7 +8,7 @@ from swapcli.faces.cli.render.columns import Line
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
-from swapcli.faces.cli.render.quote_facts import Fact
+from swapcli.faces.cli.render.quote_facts import Fact, aligned_facts
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_rows import lay_out_head, lay_out_rows
 from swapcli.faces.cli.render.route_view import RouteView
@@ -43,7 +43,11 @@ def _pools(view: RouteView | PayloadView) -> list[str]:
 
 
 def _facts(facts: Sequence[Fact]) -> list[str]:
-    return _align([(fact.name, fact.value, fact.note) for fact in facts])
+    """Align facts. A long value without a note does not push the notes of the others to the right."""
+    names_width = max((len(fact.name) for fact in facts), default=0)
+    aligned = aligned_facts(facts)
+    lines = iter(_align([(fact.name.ljust(names_width), fact.value, fact.note) for fact in aligned]) if aligned else ())
+    return [next(lines) if fact in aligned else f"{fact.name.ljust(names_width)}{GAP}{fact.value}" for fact in facts]
 
 
 def _title(title: str, origin: str) -> str:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable, shorten_id
-from swapcli.core.model.number_format import format_significant, format_usd
+from swapcli.core.model.number_format import format_rough_usd, format_significant
 from swapcli.core.model.transfer_behaviour import percent
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -31,8 +31,10 @@ POOL_COLUMNS = (
 _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 
 
-def build_pools_view(found: PoolList, names: Sequence[str], *, is_brief: bool = False) -> DetailView:
-    """Build the list of pools that trade `names`, below their number and state; ids are shortened if it `is_brief`."""
+def build_pools_view(
+    found: PoolList, names: Sequence[str], *, is_brief: bool = False, verbose: bool = False
+) -> DetailView:
+    """Build the list of pools that trade `names` below their number and state; ids are shortened if it `is_brief`."""
     columns: tuple[Column, ...] = POOL_COLUMNS
     digits = _price_digits(found.state)
     rows = [_pool_row(pool, found, digits, is_brief=is_brief) for pool in found.pools]
@@ -40,7 +42,7 @@ def build_pools_view(found: PoolList, names: Sequence[str], *, is_brief: bool = 
         columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
     pages = [found.page(pool) for pool in found.pools]
     listing = ListView(columns, tuple(rows), links=tuple({"pool": page} if page else {} for page in pages))
-    return _details(_pools_title(found, names), found.state, listing)
+    return _details(_pools_title(found, names), found.state, listing, verbose=verbose)
 
 
 def _pools_title(found: PoolList, names: Sequence[str]) -> str:
@@ -62,9 +64,12 @@ def build_price_view(found: PriceList) -> DetailView:
     return _details(f"Prices on {found.network.name}", found.state, listing)
 
 
-def _details(title: str, state: StateSource, listing: ListView) -> DetailView:
+def _details(title: str, state: StateSource, listing: ListView, *, verbose: bool = False) -> DetailView:
+    """Build the details of a list; with `verbose` they say where the state was read."""
     label = unreal_label(state)
-    return DetailView(title, () if label else (_state_fact(state),), lists=(listing,), label=label)
+    note = printable(state.description) if verbose else ""
+    facts = () if label else (Fact("State", describe_origin(state), note),)
+    return DetailView(title, facts, lists=(listing,), label=label)
 
 
 def price_columns(unit: str) -> tuple[Column, ...]:
@@ -74,7 +79,7 @@ def price_columns(unit: str) -> tuple[Column, ...]:
         Column("USD"),
         Column(unit, is_symbol=True),
         Column("based on", drop_order=1),
-        Column("depth", is_whole=True, drop_order=2),
+        Column("liquidity", is_whole=True, drop_order=2),
         Column("address", is_whole=True, goes_below=True),
     )
 
@@ -88,17 +93,13 @@ def _price_digits(state: StateSource) -> int:
     return min(_PRICE_DIGITS, shown_digits(state))
 
 
-def _state_fact(state: StateSource) -> Fact:
-    return Fact("State", describe_origin(state), printable(state.description))
-
-
 def _pool_row(pool: ListedPool, found: PoolList, digits: int, *, is_brief: bool) -> tuple[str, ...]:
     identifier = found.address(pool)
     return (
         printable(found.protocol(pool)),
         percent(pool.fee_ppm),
         "/".join(each if isinstance(each, str) else symbol(each) for each in found.pair(pool)),
-        ABSENT if pool.liquidity_usd is None else format_usd(pool.liquidity_usd),
+        ABSENT if pool.liquidity_usd is None else format_rough_usd(pool.liquidity_usd),
         format_price(pool.price, digits),
         printable(pool.left_out),
         shorten_id(identifier) if is_brief else identifier,
@@ -108,7 +109,7 @@ def _pool_row(pool: ListedPool, found: PoolList, digits: int, *, is_brief: bool)
 def _price_row(found: TokenPrice, address: str, digits: int) -> tuple[str, ...]:
     if found.basis is None or found.price_usd is None:
         return symbol(found.token), "unknown", ABSENT, "no pool gives a price", ABSENT, address
-    depth = format_usd(found.basis.depth_usd) if isfinite(found.basis.depth_usd) else ABSENT
+    depth = format_rough_usd(found.basis.depth_usd) if isfinite(found.basis.depth_usd) else ABSENT
     usd = f"${format_price(found.price_usd, digits)}"
     return symbol(found.token), usd, format_price(found.price, digits), _basis(found), depth, address
 

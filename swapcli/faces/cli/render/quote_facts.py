@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from swapcli import Network, QuoteFigures, SwapTerms, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import (
     format_bps_rounded_up,
+    format_gas_price,
     format_percentage,
     format_ratio,
     format_short_amount,
-    format_significant,
     format_usd,
 )
 from swapcli.core.model.price_impact import ImpactBasis
@@ -35,7 +34,6 @@ IMPACT_NOTES = {
 
 _SHOWN_GAIN_BPS = 0.5
 _MIN_SHOWN_BPS = 0.01
-_GAS_PRICE_DIGITS = 4
 _MAX_WRITTEN = 12
 """Maximum characters of an amount to show as the user wrote it."""
 
@@ -47,6 +45,12 @@ class Fact:
     name: str
     value: str
     note: str = ""
+
+
+def aligned_facts(facts: Sequence[Fact], width: Callable[[str], int] = len) -> list[Fact]:
+    """Return the facts that share columns: all but those without a note whose value is longer than any with one."""
+    longest = max((width(fact.value) for fact in facts if fact.note), default=0)
+    return [fact for fact in facts if fact.note or width(fact.value) <= longest]
 
 
 class HeadRow(NamedTuple):
@@ -284,8 +288,7 @@ def _after_gas(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
 
 def _gas_costs(figures: QuoteFigures, native: Token) -> Iterator[str]:
     gas_wei, price_wei, l1_fee_wei = figures.gas_wei or 0, figures.gas_price_wei or 0, figures.l1_fee_wei or 0
-    price_gwei = format_significant(Decimal(price_wei).scaleb(-9), _GAS_PRICE_DIGITS)
-    yield f"{short_amount(gas_wei - l1_fee_wei, native, rounds_up=True)} at {price_gwei} gwei"
+    yield f"{short_amount(gas_wei - l1_fee_wei, native, rounds_up=True)} at {format_gas_price(price_wei)}"
     if l1_fee_wei:
         yield f"{short_amount(l1_fee_wei, native, rounds_up=True)} for L1 data"
 

@@ -9,7 +9,7 @@ from swapcli import BlockTag, Finding, StateSource
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
-from swapcli.quoting.warnings import NOT_LIVE, format_age
+from swapcli.quoting.warnings import NOT_LIVE
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -30,11 +30,20 @@ def describe_origin(state_source: StateSource) -> str:
     if not state_source.is_live:
         parts = [state_source.kind, NOT_LIVE]
     else:
-        parts = [_named_block(state_source), short_age(state_source.age_s)]
+        parts = [brief_origin(state_source)]
         parts += ["may still change"] * (state_source.tag is BlockTag.PENDING)
         parts += ["proposed, not yet final"] * state_source.is_proposed
         parts += ["not proven by the node"] * (state_source.pinned is False)
     return ", ".join(filter(None, [*parts, quoted_by]))
+
+
+def brief_origin(state_source: StateSource) -> str:
+    """Return the block and the age of real state, or the kind of other state, for a cell of a list."""
+    if state_source.kind is None:
+        return "unknown"
+    if not state_source.is_live:
+        return state_source.kind
+    return ", ".join(filter(None, [_named_block(state_source), short_age(state_source.age_s)]))
 
 
 def _named_block(state_source: StateSource) -> str:
@@ -73,9 +82,9 @@ def describe_block(state_source: StateSource) -> str:
     return f"block {state_source.block:,}{tag}{proposed}{unpinned}"
 
 
-def describe_newest(block: BlockHeader) -> tuple[str, str]:
-    """Return a block's number, and its age in words; a block in the future counts as new."""
-    return f"{block.number:,}", format_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))
+def describe_newest(block: BlockHeader) -> str:
+    """Describe the block that a node has just called the latest; a block in the future counts as new."""
+    return f"block {block.number:,}, {short_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))}"
 
 
 def shown_digits(state: StateSource) -> int:

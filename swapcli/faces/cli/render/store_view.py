@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import format_megabytes, format_time
-from swapcli.core.model.token import whole_tokens
+from swapcli.core.model.number_format import format_gas_price, format_megabytes, format_rough_usd
 from swapcli.core.model.transfer_behaviour import TransferKind
-from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
-from swapcli.quoting.warnings import NOT_LIVE, format_age
+from swapcli.faces.cli.render.state_wording import describe_origin, short_age
 
 if TYPE_CHECKING:
-    from swapcli import ExportedMarket, RemovedStore, StateSource, StoreInfo, StoreList
+    from swapcli import ExportedMarket, Network, RemovedStore, StateSource, StoreInfo, StoreList
 
 EMPTY = "empty"
 STORE_COLUMNS = (
@@ -30,23 +28,32 @@ STORE_COLUMNS = (
     Column("store", goes_below=True, keeps_end=True),
 )
 HOLDING_COLUMNS = (
-    Column("protocol"),
-    Column("family"),
+    Column("protocol", readable_width=20),
     Column("pools", is_whole=True),
-    Column("depth (approx.)", is_whole=True),
+    Column("liquidity", is_whole=True),
 )
 
 
 def build_store_details(
-    title: str, found: StoreInfo, *, more: Sequence[Fact] = (), listings: Sequence[ListView] = ()
+    found: StoreInfo,
+    network: Network | None,
+    *,
+    done: str = "",
+    note: str = "",
+    more: Sequence[Fact] = (),
+    listings: Sequence[ListView] = (),
 ) -> DetailView:
-    """Build the details of a store with its pools by protocol; `more` facts and `lists` follow."""
+    """Build the details of a store with its pools by protocol; `more` facts and `listings` follow.
+
+    `network` gives the protocols their names; None if it is unknown. The title says what was `done` to the store, and
+    has a `note` on the number of its pools.
+    """
     summary = found.summary
     return DetailView(
-        title=title,
+        title=_title(summary.network, done, summary.pools) + note,
         facts=(*_facts(found), *more),
         copyable=(("Store", printable(summary.path)),),
-        lists=(_holdings(found), *listings) if summary.protocols else tuple(listings),
+        lists=(_holdings(found, network), *listings) if summary.protocols else tuple(listings),
     )
 
 
@@ -59,49 +66,42 @@ def build_export_details(exported: ExportedMarket) -> DetailView:
     """Build the details of a market written to a file."""
     market = exported.market
     return DetailView(
-        title=f"{printable(market.network.name)}, exported",
-        facts=(_state(exported.state), _pools(len(market.pools), exported.tokens)),
+        title=_title(market.network.name, "exported", len(market.pools)),
+        facts=(_state(exported.state), Fact("Tokens", f"{exported.tokens:,}")),
         copyable=(("File", printable(exported.file)),),
     )
 
 
 def build_removal_details(removed: RemovedStore) -> DetailView:
     """Build the details of a removed store."""
-    pools = "unknown, since the store was damaged" if removed.pools is None else f"{removed.pools:,}"
+    damaged = f"{printable(removed.network)} removed: the store was damaged"
     return DetailView(
-        title=f"{printable(removed.network)}, removed",
-        facts=(Fact("Pools", pools),),
+        title=damaged if removed.pools is None else _title(removed.network, "removed", removed.pools),
+        facts=(),
         copyable=(("Store", printable(removed.path)),),
     )
 
 
+def _title(network: str, done: str, pools: int) -> str:
+    """Return the first line, such as "base synced: 220 pools"."""
+    return f"{printable(network)}{' ' if done else ''}{done}: {pools:,} pool{'s' if pools != 1 else ''}"
+
+
 def _facts(found: StoreInfo) -> Iterator[Fact]:
     summary, state_source = found.summary, found.state
-    yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
     yield Fact("State", EMPTY, "nothing is stored yet") if found.is_empty else _state(state_source)
-    if state_source.block is not None:
-        unproven = "not proven by the node" if state_source.pinned is False else ""
-        yield Fact(
-            "Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable_blocks)]))
-        )
-    if state_source.timestamp is not None and state_source.age_s is not None:
-        yield Fact("Time", format_time(state_source.timestamp), format_age(state_source.age_s))
-    yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
-    yield _pools(summary.pools, summary.tokens)
+    if undoable := summary.undoable_blocks:
+        blocks = f"{undoable:,} block{'s' if undoable != 1 else ''}"
+        yield Fact("History", blocks, "can be undone after a chain reorganization")
+    yield Fact("Gas price", format_gas_price(summary.gas_price_wei))
+    yield Fact("Tokens", f"{summary.tokens:,}")
     if transfers := _transfers(found):
         yield transfers
     yield Fact("Size", format_megabytes(summary.size_bytes))
 
 
 def _state(state_source: StateSource) -> Fact:
-    live = "" if state_source.is_live else NOT_LIVE
-    return Fact(
-        "State", str(state_source.provenance), ", ".join(filter(None, [live, printable(state_source.description)]))
-    )
-
-
-def _pools(pools: int, tokens: int) -> Fact:
-    return Fact("Pools", f"{pools:,}", f"of {tokens:,} tokens")
+    return Fact("State", describe_origin(state_source), printable(state_source.description))
 
 
 def _transfers(found: StoreInfo) -> Fact | None:
@@ -123,16 +123,17 @@ _KINDS = {
 }
 
 
-def _back(undoable: int) -> str:
-    return f"the last {undoable:,} can be undone" if undoable else ""
-
-
-def _holdings(found: StoreInfo) -> ListView:
+def _holdings(found: StoreInfo, network: Network | None) -> ListView:
     rows = tuple(
-        (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
+        (printable(_name(network, each.protocol)), f"{each.pools:,}", format_rough_usd(each.depth_usd))
         for each in found.summary.protocols
     )
     return ListView(columns=HOLDING_COLUMNS, rows=rows)
+
+
+def _name(network: Network | None, protocol: str) -> str:
+    found = network.protocol(protocol) if network else None
+    return found.display_name if found else protocol
 
 
 def _row(found: StoreInfo) -> tuple[str, ...]:
@@ -140,8 +141,8 @@ def _row(found: StoreInfo) -> tuple[str, ...]:
     return (
         printable(summary.network),
         EMPTY if found.is_empty else summary.provenance.value,
-        "-" if state_source.block is None else str(state_source.block),
-        "-" if state_source.age_s is None else format_age(state_source.age_s),
+        "-" if state_source.block is None else f"{state_source.block:,}",
+        short_age(state_source.age_s) or "-",
         f"{summary.pools:,}",
         f"{summary.tokens:,}",
         format_megabytes(summary.size_bytes),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import TextIO
@@ -22,7 +22,7 @@ from swapcli.faces.cli.render.columns import Line, lay_out, wrap_words
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
-from swapcli.faces.cli.render.quote_facts import Fact
+from swapcli.faces.cli.render.quote_facts import Fact, aligned_facts
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_rows import HEAD_NAME, MARK, SEGMENT, SHARE, lay_out_head, lay_out_rows
 from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
@@ -243,15 +243,25 @@ def _fit_rows(
 
 
 def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
+    """Print facts. A long value without a note does not push the notes of the others to the right."""
     is_wide = console.width >= MIN_ALIGNED_WIDTH
-    cells = [(fact.name, fact.value, fact.note) for fact in facts]
-    _print_columns(
-        cells,
-        console,
-        styles={0: NAME, 2: QUIET},
-        indent=NAME_WIDTH + 1 if is_wide else 2,
-        first_width=NAME_WIDTH if is_wide else 0,
-    )
+    cell_width = _cell_width(console)
+    names_width = max((cell_width(fact.name) for fact in facts), default=0)
+
+    def lay_out_facts(laid_out: Sequence[Fact]) -> Iterator[Line]:
+        return lay_out(
+            [(fact.name, fact.value, fact.note) for fact in laid_out],
+            console.width,
+            cell_width,
+            indent=NAME_WIDTH + 1 if is_wide else 2,
+            first_width=max(NAME_WIDTH, names_width) if is_wide else 0,
+        )
+
+    aligned = aligned_facts(facts, cell_width)
+    lines_of = groupby(lay_out_facts(aligned), lambda line: line.row)
+    for fact in facts:
+        lines = next(lines_of)[1] if fact in aligned else lay_out_facts([fact])
+        _print_lines(lines, console, {0: NAME, 2: QUIET})
 
 
 def _print_pools(pools: tuple[PoolRow, ...], console: Console) -> None:

@@ -123,5 +123,5 @@ def test_a_required_node_that_nobody_knows_is_bad_health(tmp_path: Path) -> None
 
 def test_people_read_which_prices_a_network_has() -> None:
     head, base = run_swapcli("health", "base", env=NO_NETWORK, width=200).stdout.splitlines()
-    assert head.split()[:3] == ["Network", "Status", "Prices"]
-    assert base.split()[:3] == ["base", "503", "modelled"]
+    assert head.split()[:3] == ["Network", "Healthy", "State"]
+    assert base.split()[:3] == ["base", "no", "modelled"]

@@ -52,9 +52,17 @@ def test_keys_are_listed_in_every_form(env: dict[str, str]) -> None:
     for form in ("--format=plain", "--format=table"):
         rows = run_swapcli("keys", "list", form, env=env | {"COLUMNS": "200"}).stdout.splitlines()[1:]
         # Columns that are empty in every row are not shown.
-        words = ["5000/min", "3", "base,monad", "1000000/month", "2099-01-01", made["created"]]
+        words = ["5000/min", "3", "base,monad", "1000000/month", "2099-01-01", *made["created"][:-4].split("T"), "UTC"]
         assert [row.split() for row in rows] == [[made["id"], "Acme", *words]]
     assert made["id"] in run_swapcli("keys", "list", "--format", "csv", env=env).stdout
+
+
+@pytest.mark.parametrize("form", ["--format=plain", "--format=table"])
+def test_people_get_no_headings_without_keys(env: dict[str, str], form: str) -> None:
+    ran = run_swapcli("keys", "list", form, env=env)
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert ran.stderr == "note: no keys yet; swapcli keys create NAME creates one\n"
+    assert "name" in run_swapcli("keys", "list", "--format=csv", env=env).stdout.strip().split(",")
 
 
 def test_a_plan_is_changed_by_id_or_name(env: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,19 @@ def test_a_network_is_shown_with_everything_that_is_known(name: str) -> None:
     assert [set(each["addresses"]) for each in shown["venues"]] == [set(each.addresses) for each in network.deployments]
     assert shown["nodes"] == [node.url for node in network.public_nodes]
     assert shown["factsDate"] == network.facts_date
-    table = run_swapcli("networks", name, "--format=table", env=WIDE).stdout
+    table = run_swapcli("networks", name, "-v", "--format=table", env=WIDE).stdout
     assert all(each["name"] in table for each in shown["venues"] if each["addresses"])
+
+
+@pytest.mark.parametrize("form", ["--format=plain", "--format=table"])
+def test_a_network_is_brief_without_verbose(form: str) -> None:
+    """What other commands list, and contracts, are counted."""
+    network = find_network("base")
+    brief, whole = (run_swapcli("networks", "base", form, *more).stdout for more in ((), ("-v",)))
+    assert brief.startswith(f"base: chain {network.chain_id}\n")
+    assert len(brief.splitlines()) < 20 < len(network.tokens) < len(whole.splitlines())
+    assert re.search(rf"(?m)^Tokens +{len(network.tokens)} ", brief)
+    assert all(router.address in brief.lower() for router in network.routers.values() if router.address)
 
 
 @pytest.mark.parametrize("name", all_network_names())

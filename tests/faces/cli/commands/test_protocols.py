@@ -90,7 +90,7 @@ def test_block_and_time_of_the_last_agreement_are_shown(tmp_path: Path) -> None:
     assert entry["protocol"] == "uniswapV3"
     assert entry["lastAgreed"] == {"block": 21_000_000, "timestamp": 1_764_547_200, "swaps": 3}
     rows = run_swapcli("protocols", "base", "--store", str(tmp_path)).stdout.splitlines()
-    assert [row.split()[1] for row in rows if "2025-12-01 00:00Z, block 21,000,000" in row] == ["uniswapV3"]
+    assert [row.split()[1] for row in rows if "2025-12-01 00:00 UTC, block 21,000,000" in row] == ["uniswapV3"]
 
 
 def test_a_network_can_be_set() -> None:

@@ -274,7 +274,7 @@ def test_a_terminal_links_tokens_and_pools_to_the_explorer() -> None:
 def test_a_terminal_without_colors_gets_no_escapes(case: str) -> None:
     options = ["--color", "never"] if case == "never" else []
     shown = in_terminal(["networks", *options], TERM="dumb" if case == "dumb" else "xterm")
-    assert "0x274602a953847d807231d2370072F5f4E4594B44" in shown
+    assert "0x2746…4b44" in shown
     assert "\x1b" not in shown
 
 

@@ -90,28 +90,27 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """The columns of every list that a command prints, by the module that builds it."""
 
-ADDRESSES = {"address", "router", "pool of an unknown version, read at every block"}
+ADDRESSES = {"address", "pool of an unknown version, read at every block"}
 """The columns of addresses, and of ids that stay whole."""
 WHOLE_CELLS = {
     "chain id": st.integers(1, 2**64).map(str),
     "sample": st.text("ab→ 1", min_size=1, max_size=90).map(lambda text: " ".join(text.split()) or "-"),
-    "depth": st.floats(0, 1e15).map(lambda usd: f"${usd:,.2f}"),
-    "depth (approx.)": st.floats(0, 1e15).map(lambda usd: f"${usd:,.0f}"),
-    "liquidity": st.floats(0, 1e15).map(lambda usd: f"${usd:,.2f}"),
-    "created": st.just("2026-11-28T03:00:00Z"),
-    "revoked": st.sampled_from(["-", "2026-11-28T03:00:00Z"]),
+    "healthy": st.sampled_from(["yes", "no"]),
+    "liquidity": st.integers(0, 10**15).map("${:,}".format),
+    "created": st.just("2026-11-28 03:00 UTC"),
+    "revoked": st.sampled_from(["-", "2026-11-28 03:00 UTC"]),
     "limit": st.sampled_from(["-", "1000000/hour"]),
     "streams": st.sampled_from(["-", "100000"]),
     "quota": st.sampled_from(["-", "1000000000000/month"]),
     "expires": st.sampled_from(["-", "2027-01-01"]),
-    "last used": st.sampled_from(["-", "2026-11-28T03:00:00Z"]),
-    "time": st.just("2026-11-28T03:00:00Z"),
+    "last used": st.sampled_from(["-", "2026-11-28 03:00 UTC"]),
+    "time": st.just("2026-11-28 03:00:00 UTC"),
     "part": st.integers(1, 100).map(str),
     "status": st.sampled_from(["planned", "built", "done"]),
     "day": st.just("2026-11-28"),
     "requests": st.integers(0, 10**9).map("{:,}".format),
     "rejections": st.integers(0, 10**9).map("{:,}".format),
-    "cpu seconds": st.floats(0, 1e6).map("{:,.3f}".format),
+    "CPU seconds": st.floats(0, 1e6).map("{:,.3f}".format),
     "quotes": st.sampled_from(["exact", "sampled, not compared", "not supported"]),
     "log scale": st.integers(0, 24).map("█".__mul__),
 }

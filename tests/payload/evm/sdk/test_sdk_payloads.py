@@ -96,7 +96,7 @@ def test_no_payload_of_the_sdk_is_called_dangerous(case: dict[str, Any]) -> None
 
 def test_the_view_says_what_an_exact_output_costs_at_most() -> None:
     case = next(each for each in CASES if each["exactOut"] and each["fee"] is None)
-    ran = run_swapcli("decode", case["calldata"], "--network", "base", "--value", case["value"], "--offline")
+    ran = run_swapcli("decode", case["calldata"], "--network", "base", "--value", case["value"], "--offline", "-v")
     assert ran.exit_code == 0
     assert f"{case['minimum']} base units" in ran.stdout
     lines = ran.stdout.splitlines()

@@ -57,6 +57,7 @@ def decode(
     ] = None,
     slippage: Slippage = None,
     strict: Annotated[bool, option("--strict", "Also exit with status 7 if the verdict is unknown.", OUTPUT)] = False,
+    verbose: Annotated[bool, option("--verbose", "Also show amounts in base units.", OUTPUT, short="-v")] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
@@ -88,18 +89,18 @@ def decode(
         calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
     decoder = PayloadDecoder(session.sources, _LABELS, session.start_waiting)
     decoded = decoder.decode(calldata, PayloadFacts(network, to, value, sender, destination))
-    return _print(session, decoded, is_strict=strict)
+    return _print(session, decoded, is_strict=strict, verbose=verbose)
 
 
 _is_like_path = re.compile(r"[^\s\[{\"]*(/[^\s\[{\"]*|\.[A-Za-z]{2,5})").fullmatch
 
 
-def _print(session: Session, decoded: DecodedPayload, *, is_strict: bool) -> int:
+def _print(session: Session, decoded: DecodedPayload, *, is_strict: bool, verbose: bool = False) -> int:
     """Print a payload and the codes that forbid signing, and return the exit status. Doubts count if `is_strict`."""
     output = session.output
     status = exit_codes.UNSAFE if decoded.dangers or (is_strict and decoded.doubts) else exit_codes.OK
     try:
-        _print_review(output, decoded)
+        _print_review(output, decoded, verbose=verbose)
     except BrokenPipeError:  # A reader that leaves early, as in `swapcli decode ... | head -1`, changes no verdict.
         return status
     if decoded.dangers:
@@ -111,11 +112,11 @@ def _print(session: Session, decoded: DecodedPayload, *, is_strict: bool) -> int
     return status
 
 
-def _print_review(output: Output, decoded: DecodedPayload) -> None:
+def _print_review(output: Output, decoded: DecodedPayload, *, verbose: bool) -> None:
     if output.format is OutputFormat.JSON:
         output.print_document(decoded)
     else:
         from swapcli.faces.cli.commands.decode.view import build_decode_view
 
         output.warn(each for each in decoded.warnings if each.message not in decoded.verdict.message)
-        output.print_details(build_decode_view(decoded))
+        output.print_details(build_decode_view(decoded, verbose=verbose))

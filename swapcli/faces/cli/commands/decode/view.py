@@ -39,9 +39,9 @@ COLUMNS = (
 )
 
 
-def build_decode_view(decoded: DecodedPayload) -> DetailView:
-    """Build the view of a decoded payload. Its first line is the verdict."""
-    words = _Words(decoded.review)
+def build_decode_view(decoded: DecodedPayload, *, verbose: bool = False) -> DetailView:
+    """Build the view of a decoded payload. Its first line is the verdict; with `verbose` it has base units too."""
+    words = _Words(decoded.review, verbose=verbose)
     listing = [words.swap_list()] if decoded.review.swaps else []
     facts = [*words.facts(decoded.reviewed_at_s), *_state(decoded)]
     return DetailView(decoded.verdict.message, tuple(facts), lists=tuple(listing))
@@ -55,8 +55,9 @@ def _state(decoded: DecodedPayload) -> Iterator[Fact]:
 
 
 class _Words:
-    def __init__(self, review: PayloadReview) -> None:
+    def __init__(self, review: PayloadReview, *, verbose: bool) -> None:
         self._review, self._call, self._network = review, review.call, review.network
+        self._verbose = verbose
 
     def facts(self, now_s: float) -> Iterator[Fact]:
         """Yield what is traded or allowed, with whom and until when, followed by the call and the fresh quote."""
@@ -73,7 +74,7 @@ class _Words:
         yield Fact("Call", self._called())
         if signing.value is not None:
             native = self._network.native if self._network else None
-            yield Fact("Value", self._amount(signing.value, native), f"{signing.value} wei" if native else "")
+            yield Fact("Value", self._amount(signing.value, native), self._base_units(signing.value, native, "wei"))
         yield from self._quotes()
         if len(self._review.transactions) > 1:
             for number, reviewed in enumerate(self._review.transactions, start=1):
@@ -112,11 +113,14 @@ class _Words:
         token_out = self._token(order.token_out, is_native=order.is_native_out)
         sold = self._amount(order.amount_in, token_in, order.token_in)
         if order.amount_in:
-            yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} base units")
+            yield Fact(
+                "At most" if order.is_exact_out else "You sell", sold, self._base_units(order.amount_in, token_in)
+            )
         else:
             yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
         minimum = self._amount(order.min_received, token_out, order.token_out)
-        yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} base units")
+        least = self._base_units(order.min_received, token_out)
+        yield Fact("You buy" if order.is_exact_out else "At least", minimum, least)
         recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
         yield Fact("To", recipient, self._relation(order.recipient))
         if order.has_deadline:
@@ -130,8 +134,9 @@ class _Words:
         if message is None or message.is_judged:
             return
         for name, amounts in (("You sell", message.sells), ("At least", message.buys)):
-            for token, amount in amounts:
-                yield Fact(name, self._amount(amount, self._token(token), token), f"{amount} base units")
+            for address, amount in amounts:
+                token = self._token(address)
+                yield Fact(name, self._amount(amount, token, address), self._base_units(amount, token))
         for recipient in message.recipients:
             yield Fact("To", self._address(recipient), self._relation(recipient))
         if message.deadline_s is not None:
@@ -144,7 +149,7 @@ class _Words:
         token_out = self._token(order.token_out, is_native=order.is_native_out)
         if order.amount_out is not None:
             quoted = self._amount(order.amount_out, token_out, order.token_out)
-            yield Fact("Quoted", quoted, f"{order.amount_out} base units")
+            yield Fact("Quoted", quoted, self._base_units(order.amount_out, token_out))
         if review.fresh_amount_out is not None:
             gap = review.minimum_gap or 0.0
             note = f"the minimum is {format_percentage(abs(gap))} {'below' if gap >= 0 else 'above'} it"
@@ -169,7 +174,7 @@ class _Words:
         token = self._token(address) if address else None
         is_unlimited = approval.is_unlimited
         shown = f"all {symbol(token) if token else 'tokens'}" if is_unlimited else self._amount(approval.amount, token)
-        yield Fact(name, shown, "without limit" if is_unlimited else f"{approval.amount} base units")
+        yield Fact(name, shown, "without limit" if is_unlimited else self._base_units(approval.amount, token))
         if address and token is None:
             yield Fact("Token", self._address(address), "unknown")
         if approval.spender is not None:
@@ -228,6 +233,10 @@ class _Words:
         if token is None:
             return f"{amount} base units of {self._address(address)}" if address else f"{amount} base units"
         return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
+
+    def _base_units(self, amount: int, token: Token | None, unit: str = "base units") -> str:
+        """Return an amount in base units beside that in whole tokens, which says the same, if it is `verbose`."""
+        return f"{amount} {unit}" if self._verbose and token is not None else ""
 
     def _address(self, address: str) -> str:
         return display_address(address, self._review.kind)

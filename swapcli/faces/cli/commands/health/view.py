@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from swapcli import BlockTag
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import format_short_amount
+from swapcli.core.model.number_format import format_milliseconds, format_short_amount, format_significant
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.node_view import NODE_COLUMNS, node_cells
 from swapcli.faces.cli.render.quote_facts import symbol
-from swapcli.quoting.warnings import format_age
+from swapcli.faces.cli.render.state_wording import brief_origin, shown_digits
 
 if TYPE_CHECKING:
-    from swapcli import Health, HealthReport, StateSource
+    from swapcli import Health, HealthReport
 
 ABSENT = "-"
 COLUMNS = (
     Column("network"),
-    Column("status", is_whole=True),
-    Column("prices", is_whole=True),
-    Column("state"),
+    Column("healthy", is_whole=True),
+    Column("state", readable_width=22),
     Column("pools", is_whole=True, drop_order=3),
     Column("sample", is_whole=True, drop_order=2),
     Column("time", is_whole=True, drop_order=1),
@@ -50,22 +49,13 @@ def _row(health: Health) -> tuple[str, ...]:
     shows_message = not health.is_healthy or health.pools is None
     return (
         printable(health.network),
-        str(health.status) if health.status else ABSENT,
-        health.prices or ABSENT,
-        _state(health.state_source),
+        "yes" if health.is_healthy else "no",
+        "unknown" if health.state_source is None else brief_origin(health.state_source),
         ABSENT if health.pools is None else f"{health.pools:,}",
         _sample(health),
-        f"{health.time_s * 1000:,.1f} ms",
+        format_milliseconds(health.time_s),
         printable(health.message) if shows_message else ABSENT,
     )
-
-
-def _state(state_source: StateSource | None) -> str:
-    if state_source is None or state_source.kind is None:
-        return "unknown"
-    tag = "" if state_source.tag in (None, BlockTag.LATEST) else f", {state_source.tag}"
-    age = f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
-    return f"{state_source.kind}{tag}{age}"
 
 
 def _sample(health: Health) -> str:
@@ -74,4 +64,8 @@ def _sample(health: Health) -> str:
         return ABSENT
     token_in, token_out = sample.token_in, sample.token_out
     amount_in = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
-    return f"{amount_in} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"
+    amount_out = format_short_amount(sample.amount_out, token_out.decimals)
+    if health.state_source is not None and not health.state_source.is_live:
+        value = Decimal(sample.amount_out).scaleb(-token_out.decimals)
+        amount_out = format_significant(value, shown_digits(health.state_source))
+    return f"{amount_in} → {amount_out} {symbol(token_out)}"

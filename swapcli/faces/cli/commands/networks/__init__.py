@@ -9,7 +9,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
-from swapcli.faces.cli.options import SETTINGS, SOURCE, OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.options import OUTPUT, SETTINGS, SOURCE, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 
@@ -33,9 +33,12 @@ def show(
     everything: options.AllNetworks = False,
     file: Annotated[bool, option("--file", "Print the network file, for swapcli networks add.", SETTINGS)] = False,
     probe: Annotated[bool, option("--probe", "Test the network's public nodes.", SOURCE)] = False,
+    verbose: Annotated[
+        bool, option("--verbose", "List tokens, protocols, contracts and sources.", OUTPUT, short="-v")
+    ] = False,
     output: OutputOptions,
 ) -> int:
-    """List networks, or show one network's nodes, routers, tokens, protocols and contracts.
+    """List networks, or show one network's nodes, routers and, with -v, tokens, protocols and contracts.
 
     \b
     Examples:
@@ -60,7 +63,7 @@ def show(
     if network is not None:
         if everything:
             raise InvalidOption("--all lists all networks, so it cannot be combined with NETWORK")
-        return _show(session, network)
+        return _show(session, network, verbose=verbose)
     from swapcli import networks as list_networks
 
     session.output.print_list(list_networks(everything=everything, settings=session.sources), _view)
@@ -106,6 +109,7 @@ def check(
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
+    verbose: Annotated[bool, option("--verbose", "Also list the confirmed facts.", OUTPUT, short="-v")] = False,
     output: OutputOptions,
 ) -> None:
     """Check a network definition against its chain.
@@ -125,7 +129,7 @@ def check(
     else:
         from swapcli.faces.cli.commands.networks.view import build_check_details
 
-        session.output.print_details(build_check_details(found))
+        session.output.print_details(build_check_details(found, verbose=verbose))
     found.check()
 
 
@@ -157,7 +161,7 @@ def remove(
         session.output.print_details(build_removed_details(removed))
 
 
-def _show(session: Session, network: str) -> int:
+def _show(session: Session, network: str, *, verbose: bool) -> int:
     from swapcli import network_details
 
     found = network_details(network, settings=session.sources)
@@ -166,7 +170,7 @@ def _show(session: Session, network: str) -> int:
     else:
         from swapcli.faces.cli.commands.networks.view import build_network_details
 
-        session.output.print_details(build_network_details(found))
+        session.output.print_details(build_network_details(found, verbose=verbose))
     return exit_codes.OK
 
 
@@ -183,7 +187,8 @@ def _probe(session: Session, name: str | None) -> int:
     from swapcli.faces.cli.render.node_view import build_node_list
 
     found = probe_nodes(session.network_name(name), settings=session.sources)
-    session.output.print_list(found, build_node_list)
+    if found.nodes or not session.output.is_for_people:
+        session.output.print_list(found, build_node_list)
     if not found.nodes:
         raise UnhealthyError(
             f"{found.network} has no public nodes",

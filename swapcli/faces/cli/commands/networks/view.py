@@ -28,17 +28,17 @@ NETWORK_COLUMNS = (
     Column("network"),
     Column("chain id", is_whole=True),
     Column("native"),
-    Column("v2", is_whole=True, drop_order=1),
+    Column("API v2", is_whole=True, drop_order=1),
     Column("tokens", is_whole=True),
     Column("protocols", is_whole=True),
-    Column("router", is_whole=True, goes_below=True),
+    Column("router", has_pool_ids=True),
 )
 PACKAGE_COLUMN = Column("package", readable_width=16)
 ROUTER_COLUMNS = (
     Column("dialect", readable_width=16),
-    Column("protocols", is_whole=True),
-    Column("named by", readable_width=16),
-    Column("address", is_whole=True, goes_below=True),
+    Column("protocols", is_whole=True, drop_order=2),
+    Column("named by", readable_width=16, drop_order=1),
+    Column("address", is_whole=True),
 )
 TOKEN_COLUMNS = (
     Column("token"),
@@ -124,19 +124,16 @@ def _row(listed: ListedNetwork) -> tuple[str, ...]:
     )
 
 
-def build_network_details(found: NetworkDetails) -> DetailView:
-    """Build the details of a network: facts, then its routers, tokens, protocols and contracts."""
-    sources = tuple((printable(name), printable(text)) for name, text in found.network.sources.items())
-    lists = (
-        _routers(found),
-        _tokens(found),
-        _protocols(found),
-        _venues(found),
-        ListView(SOURCE_COLUMNS, sources),
-    )
+def build_network_details(found: NetworkDetails, *, verbose: bool = False) -> DetailView:
+    """Build the details of a network: facts and routers; with `verbose` also tokens, protocols, contracts, sources."""
+    network = found.network
+    lists = [_routers(found)]
+    if verbose:
+        sources = tuple((printable(name), printable(text)) for name, text in network.sources.items())
+        lists += [_tokens(found), _protocols(found), _venues(found), ListView(SOURCE_COLUMNS, sources)]
     return DetailView(
-        title=printable(found.network.name),
-        facts=tuple(_facts(found)),
+        title=printable(f"{network.name}: chain {network.chain_id}"),
+        facts=tuple(_verbose_facts(found) if verbose else _facts(found)),
         lists=tuple(each for each in lists if each.rows),
     )
 
@@ -144,11 +141,13 @@ def build_network_details(found: NetworkDetails) -> DetailView:
 def build_added_details(added: AddedNetwork) -> DetailView:
     """Build the effect of a network file, with the number of its entries."""
     network = added.network
-    entries = ", ".join(f"{count} {key}" for key, count in added.entries.items())
-    facts = [Fact("Network", printable(network.name), f"chain {network.chain_id}")]
+    entries = ", ".join(
+        f"{count} {key if count != 1 else key.removesuffix('s')}" for key, count in added.entries.items()
+    )
+    facts = [Fact("Chain", str(network.chain_id))]
     facts += [Fact("Entries", entries)] if entries else []
     if added.check is not None:
-        facts.append(_counts(added.check))
+        facts.append(Fact("Check", _counts(added.check)))
     return DetailView(
         title=f"{printable(network.name)} {_CHANGES[added.change]}",
         facts=tuple(facts),
@@ -160,41 +159,56 @@ def build_removed_details(removed: RemovedNetwork) -> DetailView:
     """Build what was removed."""
     rest = "swapcli's own definition is used again" if removed.is_packaged else "the network is no longer defined"
     return DetailView(
-        title=f"{printable(removed.network)}, removed",
-        facts=(Fact("Network", rest),),
+        title=f"{printable(removed.network)} removed: {rest}",
+        facts=(),
         copyable=(("File", printable(removed.file)),),
     )
 
 
-def build_check_details(found: NetworkCheck) -> DetailView:
-    """Build the details of a check: first what the chain contradicts, then what it confirms or cannot decide."""
-    ordered = sorted(found.facts, key=lambda each: _OUTCOMES.index(each.outcome.value))
+def build_check_details(found: NetworkCheck, *, verbose: bool = False) -> DetailView:
+    """Build the details of a check: what the chain contradicts or cannot tell; with `verbose` also what it confirms."""
+    shown = [each for each in found.facts if verbose or each.outcome is not FactOutcome.CONFIRMED]
+    ordered = sorted(shown, key=lambda each: _OUTCOMES.index(each.outcome.value))
     rows = tuple(
         (each.outcome.value, printable(each.key), printable(each.fact), printable(each.found), each.place or ABSENT)
         for each in ordered
     )
     return DetailView(
-        title=f"{printable(found.network)}, checked",
-        facts=(Fact("Node", printable(found.node)), _counts(found)),
-        lists=(ListView(CHECK_COLUMNS, rows),),
+        title=f"{printable(found.network)}: {_counts(found)}",
+        facts=(Fact("Node", printable(found.node)),),
+        lists=(ListView(CHECK_COLUMNS, rows),) if rows else (),
     )
 
 
-def _counts(found: NetworkCheck) -> Fact:
-    block = "" if found.block is None else f"at block {found.block}"
-    counts = ", ".join(f"{found.count(outcome)} {outcome.value}" for outcome in FactOutcome)
-    return Fact("Facts", counts, block)
+def _counts(found: NetworkCheck) -> str:
+    """Say how many facts the chain confirms, and at which block: "13 facts confirmed at block 19"."""
+    ordered = (FactOutcome.CONTRADICTED, FactOutcome.CONFIRMED, FactOutcome.UNKNOWN)
+    counts = {outcome: count for outcome in ordered if (count := found.count(outcome))}
+    words = [f"{count:,} {outcome.value}" for outcome, count in counts.items()]
+    if words:
+        first, count = next(iter(counts.items()))
+        words[0] = f"{count:,} fact{'s' if count != 1 else ''} {first.value}"
+    return (", ".join(words) or "no facts") + ("" if found.block is None else f" at block {found.block:,}")
 
 
 def _facts(found: NetworkDetails) -> Iterator[Fact]:
     network = found.network
     wrapped = network.wrapped_native
-    yield Fact("Chain", str(network.chain_id), network.kind.value)
     yield Fact("Native", printable(network.native.symbol), f"wrapped: {printable(wrapped.symbol)}" if wrapped else "")
+    yield Fact("Tokens", f"{len(network.tokens):,}", f"swapcli tokens {network.name} lists those with pools")
+    yield Fact("Protocols", f"{len(network.protocols):,}", f"swapcli protocols {network.name} lists them")
+    yield Fact("Contracts", f"{sum(len(each.addresses) for each in network.deployments):,}", "-v lists them")
     yield Fact("Explorer", printable(network.explorer or ABSENT))
     yield Fact("Nodes", printable(", ".join(found.nodes) or "none known"))
+    if network.facts_date:
+        yield Fact("Facts of", network.facts_date)
+
+
+def _verbose_facts(found: NetworkDetails) -> Iterator[Fact]:
+    network = found.network
+    yield Fact("Kind", network.kind.value)
+    yield from _facts(found)
     yield Fact("Described by", printable(", ".join(found.described_by)))
-    yield Fact("Facts of", network.facts_date or "an unknown date")
     if network.unconfirmed:
         yield Fact("Unconfirmed", printable("; ".join(network.unconfirmed)))
 

@@ -9,6 +9,8 @@ from swapcli import Plan, PlanProgress, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.execution.schedule import CostForecast
 from swapcli.core.model.number_format import (
+    ROUGH_DIGITS,
+    SHORT_DIGITS,
     format_duration,
     format_percentage,
     format_short_amount,
@@ -22,14 +24,13 @@ from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 
 _HOUR_S = 3_600
-_DIGITS = 6
-"""Significant digits of forecasts, which are only estimates."""
 
 
 def build_plan_details(plan: Plan) -> DetailView:
     """Build the view of a plan."""
-    sold = in_tokens(plan.amount_in, plan.token_in)
-    title = f"Plan: {sold} → {symbol(plan.token_out)} on {plan.network.name}"
+    sold, count = in_tokens(plan.amount_in, plan.token_in), len(plan.schedule.parts)
+    parts = f"{count} part{'s' if count != 1 else ''} over {format_duration(plan.terms.horizon_s)}"
+    title = f"{sold} → {_bought(plan)} in {parts} on {plan.network.name}"
     lists = (_part_list(plan), _cost_list(plan))
     return DetailView(
         printable(title), tuple(_facts(plan)), lists=lists, footer=_footer(plan), label=unreal_label(plan.state)
@@ -39,11 +40,12 @@ def build_plan_details(plan: Plan) -> DetailView:
 def build_progress_details(progress: PlanProgress) -> DetailView:
     """Build the view of a saved plan after a part was done."""
     sold = symbol(progress.token_in)
-    title = f"Plan: {sold} → {symbol(progress.token_out)} on {progress.network_name}"
+    done = f"Part {progress.done.number} of {len(progress.parts)} is done"
+    title = f"{done}: {sold} → {symbol(progress.token_out)} on {progress.network_name}"
     waiting = [part for part in progress.parts if part.status != "done"]
     remaining = in_tokens(sum(part.amount_in for part in waiting), progress.token_in)
     following = f"part {waiting[0].number} at {format_time(waiting[0].time_s)}" if waiting else "none: all are done"
-    facts = (Fact("Done", f"part {progress.done.number}"), Fact("Next", following), Fact("Remaining", remaining))
+    facts = (Fact("Next", following), Fact("Remaining", remaining))
     rows = tuple(
         (
             str(part.number),
@@ -93,12 +95,11 @@ def cost_columns(bought: str) -> tuple[Column, ...]:
 def _facts(plan: Plan) -> Iterator[Fact]:
     if not unreal_label(plan.state):
         yield Fact("State", describe_origin(plan.state))
-    yield Fact("Duration", format_duration(plan.terms.horizon_s), f"from {format_time(plan.start_s)}")
     yield from _measured_facts(plan)
     yield _gain(plan)
     bought = symbol(plan.token_out)
     pair = f"{bought} per {symbol(plan.token_in)}"
-    low, high = (format_significant(Decimal(float(price)), _DIGITS) for price in plan.band)
+    low, high = (format_significant(Decimal(float(price)), SHORT_DIGITS) for price in plan.band)
     yield Fact("Price band", f"{low} to {high}", f"{pair}; parts at other prices are rejected")
 
 
@@ -123,7 +124,7 @@ def _measured_facts(plan: Plan) -> Iterator[Fact]:
     refill, volatility = measured["refill"], measured["volatility"]
     blocks = f"{format_time(measured['firstTime'] or 0)} to {format_time(measured['lastTime'] or 0)}"
     if measured["firstBlock"] is not None:
-        blocks = f"blocks {measured['firstBlock']} to {measured['lastBlock']}"
+        blocks = f"blocks {measured['firstBlock']:,} to {measured['lastBlock']:,}"
     if refill is None:
         yield Fact("Refill", "unknown", f"{measured['refillUnknown']}; the parts are shown without refill")
     else:
@@ -180,13 +181,21 @@ def _cost_list(plan: Plan) -> ListView:
     return ListView(cost_columns(symbol(plan.token_out)), rows)
 
 
+def _bought(plan: Plan) -> str:
+    """Return the forecast of what the parts pay in all; two amounts without and with refill, if that is unknown."""
+    schedule, token = plan.schedule, plan.token_out
+    forecasts = (schedule.forecast,) if schedule.extremes is None else schedule.extremes
+    return f"about {' to '.join(dict.fromkeys(_estimate(each.payout, token) for each in forecasts))} {symbol(token)}"
+
+
 def _cost_row(name: str, forecast: CostForecast, token: Token) -> tuple[str, ...]:
-    amounts = (forecast.payout, forecast.cost, forecast.impact, forecast.gas)
+    amounts = (forecast.cost, forecast.impact, forecast.gas)
     is_spread = forecast.low < forecast.high
     band = f"{_estimate(forecast.low, token)} to {_estimate(forecast.high, token)}" if is_spread else ""
     risk = "unknown" if forecast.risk is None else _estimate(forecast.risk, token)
-    return name, *(_estimate(amount, token) for amount in amounts), band, risk
+    payout = format_short_amount(round(forecast.payout), token.decimals)
+    return name, payout, *(_estimate(amount, token) for amount in amounts), band, risk
 
 
 def _estimate(amount: float, token: Token) -> str:
-    return format_significant(Decimal(round(amount)).scaleb(-token.decimals), _DIGITS)
+    return format_significant(Decimal(round(amount)).scaleb(-token.decimals), ROUGH_DIGITS)

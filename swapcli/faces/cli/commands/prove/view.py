@@ -29,8 +29,7 @@ def build_report_view(report: ProveReport) -> DetailView:
     stages = ListView(STAGE_COLUMNS, tuple(_stage_row(report, stage) for stage in ProofStage))
     found = [item for item in report.items if item.outcome is ProofOutcome.DIFFERENCE]
     lists = (stages, ListView(DIFFERENCE_COLUMNS, tuple(map(_difference_row, found)))) if found else (stages,)
-    title = f"Proof on {report.network.name}"
-    return DetailView(printable(title), tuple(_facts(report)), (("page", str(report.page)),), lists)
+    return DetailView(printable(report.summary), tuple(_facts(report)), (("Report", str(report.page)),), lists)
 
 
 def _facts(report: ProveReport) -> Iterator[Fact]:

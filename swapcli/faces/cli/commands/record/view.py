@@ -24,13 +24,15 @@ COLUMNS = (
 def build_recording_view(found: Recording) -> DetailView:
     """Build the view: the counts, the reasons for skipped swaps, and a row for each pool and block."""
     lists = (ListView(COLUMNS, tuple(map(_row, found.pools))),) if found.pools else ()
-    return DetailView(printable(f"Recorded swaps of {found.network.name}"), tuple(_facts(found)), lists=lists)
+    title = f"{found.swaps:,} swap{'s' if found.swaps != 1 else ''} recorded on {found.network.name}"
+    return DetailView(printable(title), tuple(_facts(found)), lists=lists)
 
 
 def _facts(found: Recording) -> Iterator[Fact]:
-    yield Fact("Swaps", str(found.swaps), "--json or --output FILE.json includes the state of their pools")
+    if found.pools:
+        yield Fact("Pools", f"{len(found.pools):,}", "--json or --output FILE.json includes their state")
     for reason, count in Counter(each.reason for each in found.skipped).items():
-        yield Fact("Left out", str(count), printable(reason))
+        yield Fact("Skipped", f"{count:,}", printable(reason))
     if found.problem:
         yield Fact("Ended early", printable(found.problem))
 

@@ -58,7 +58,7 @@ def sync(
         bool, option("--extended-protocols", "Also sync protocols outside the Fibrous API.", FILTER)
     ] = False,
     min_liquidity: Annotated[
-        str | None, option("--min-liquidity", "Skip pools with less depth than this.  [default: 0]", FILTER, "USD")
+        str | None, option("--min-liquidity", "Skip pools with less liquidity.  [default: 0]", FILTER, "USD")
     ] = None,
     from_block: Annotated[
         str | None,
@@ -142,7 +142,8 @@ def _print(session: Session, result: "SyncResult", *, is_watching: bool) -> None
     if output.format is not OutputFormat.JSON:
         from swapcli.faces.cli.commands.sync.view import build_sync_details
 
-        output.print_details(build_sync_details(result))
+        network = session.sources.networks.find(result.store.summary.network)
+        output.print_details(build_sync_details(result, network))
         sys.stdout.flush()
     elif is_watching:
         output.print_line(result)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from swapcli.core.encoding.text import printable
@@ -27,7 +27,7 @@ class SyncProgressBars:
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(BAR_WIDTH),
-            MofNCompleteColumn(),
+            _Counts(),
             TimeElapsedColumn(),
         )
         self._display = _StatusProgress(*columns, console=new_console(color, sys.stderr))
@@ -49,7 +49,7 @@ class SyncProgressBars:
         if progress.phase not in self._phases:
             self._finish()
             self._phases[progress.phase] = self._display.add_task(printable(progress.phase), total=None)
-        self._display.status_line = f"{progress.pools:,} pools of {progress.tokens:,} tokens, block {progress.block}"
+        self._display.status_line = f"{progress.pools:,} pools, block {progress.block:,}"
         self._display.update(self._phases[progress.phase], completed=progress.done, total=progress.total)
 
     def _finish(self) -> None:
@@ -58,6 +58,16 @@ class SyncProgressBars:
             total = task.total or task.completed
             self._display.update(task.id, completed=total, total=total)
             self._display.stop_task(task.id)
+
+
+class _Counts(ProgressColumn):
+    """What is done of the total; empty for a phase that counts nothing."""
+
+    def render(self, task: Task) -> Text:
+        """Render the counts of a phase."""
+        if not task.total:
+            return Text(f"{task.completed:,.0f}" if task.completed else "")
+        return Text(f"{task.completed:,.0f}/{task.total:,.0f}")
 
 
 class _StatusProgress(Progress):

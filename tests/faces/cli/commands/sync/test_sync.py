@@ -63,7 +63,7 @@ def test_all_output_formats_show_the_same_facts(scene: Scene) -> None:
             reported["state"]["block"],
             reported["store"],
             reported["skipped"][0]["reason"],
-            "uniswapV3",
+            "Uniswap V3",
             "synced",
         ):
             assert str(fact) in ran.stdout

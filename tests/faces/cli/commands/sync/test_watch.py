@@ -37,7 +37,7 @@ def test_a_watch_reports_on_stderr_and_survives_failures(scene: Scene) -> None:
     with scene.running("--watch", "--format=plain") as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline() == "anvil, synced\n"
+        assert process.stdout.readline() == "anvil synced: 5 pools, 5 new\n"
         assert process.stderr.readline() == f"note: {POLLING_HINT}\n"
         scene.proxy.always = hangs_up
         failed = process.stderr.readline()
