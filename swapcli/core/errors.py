@@ -357,13 +357,13 @@ class LiveUnavailable(UpstreamError):
 
 
 class UpstreamTimeout(UpstreamError):
-    """No response in time."""
+    """A node or service did not respond in time."""
 
     code = "UPSTREAM_TIMEOUT"
 
 
 class UpstreamRejected(UpstreamError):
-    """It responded with an error."""
+    """A node or service responded with an error."""
 
     code = "UPSTREAM_REFUSED"
 
@@ -382,7 +382,7 @@ class RequestBudgetSpent(UpstreamRejected):
 
 
 class InvalidUpstreamResponse(UpstreamError):
-    """Its response is malformed."""
+    """The response of a node or service is malformed."""
 
     code = "UPSTREAM_NONSENSE"
 

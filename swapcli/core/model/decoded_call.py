@@ -14,7 +14,7 @@ SENDER = "0x0000000000000000000000000000000000000001"
 """The recipient value that stands for the sender in Universal Routers (`ActionConstants.MSG_SENDER`)."""
 
 WHOLE_E18 = 10**18
-"""The whole, as the number of parts (10^18) in the finest unit of routers' shares."""
+"""100% in the finest unit of routers' shares: parts of 10^18."""
 
 _UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""

@@ -90,7 +90,7 @@ class Pool(ABC):
 
     family: ClassVar[str]
     swap_gas: ClassVar[int]
-    """Gas units of one swap through a router, without what depends on its size."""
+    """Gas units of one swap through a router, excluding the part that depends on its size."""
     requires_exact_payment: ClassVar[bool] = False
     """Whether a swap reverts if the pool receives one unit less than `amount_in`."""
     leaves_input: ClassVar[bool] = False

@@ -91,7 +91,7 @@ class FeeTerms(NamedTuple):
 
 
 class HookRule(NamedTuple):
-    """The rule of some hooks; the fields are the keys of the definition."""
+    """A rule for some hooks; the fields are the keys of the definition."""
 
     rule: str
     hooks: tuple[str, ...]

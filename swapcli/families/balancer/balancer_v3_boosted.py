@@ -1,8 +1,9 @@
 """Balancer V3's boosted pools: stable pools of ERC-4626 shares, traded in the tokens that the shares represent.
 
-The Vault wraps the input, swaps shares, and unwraps the output. For the two conversions together, it pays two units
-less than the share's contract would, whether that contract or the Vault's own buffer of both tokens serves them. So the
-output depends on the share price (total assets over total shares at the quoted block) and not on the buffer.
+The Vault wraps the input, swaps shares, and unwraps the output. In each conversion, it counts one unit less of the
+input and pays one unit less than the share's contract would, whether that contract or the Vault's own buffer of both
+tokens serves it. So the output depends on the share price (total assets over total shares at the quoted block) and not
+on the buffer.
 """
 
 from __future__ import annotations

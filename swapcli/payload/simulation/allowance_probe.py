@@ -15,7 +15,7 @@ _APPROVE_BYTES: Final = 4 + 2 * WORD
 _FIRST_RESULT: Final = 0x80  # its place in memory
 _CALL_CODE_BYTES: Final = 49  # of the code that makes one call
 _END_CODE: Final = f"608060{_FIRST_RESULT:02x}f3"
-"""RETURN of two results of two words each."""
+"""EVM code that returns two results of two words each."""
 _CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2
 
 

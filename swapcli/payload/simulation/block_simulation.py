@@ -45,7 +45,7 @@ _CONTEXT_WORDS: Final = 9  # that the context reader returns
 _PRICE: Final = 5
 """The word with the gas price."""
 _ANY_GAS_PRICE_WEI: Final = 1 << 60
-"""Above every base fee."""
+"""A gas price above every base fee."""
 _ANY_BALANCE_WEI: Final = 1 << 128  # pays for any value and gas
 _ORIGIN: Final = "0x7d06c14b29fe83a5b0d1467f92ce385ba640f1d9"
 """An arbitrary account without code that calls come from."""

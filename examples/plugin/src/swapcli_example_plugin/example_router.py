@@ -64,5 +64,5 @@ class ExampleRouter:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """As `RouterDialect.build_transactions`: the approvals that are missing, then the swap."""
+        """See `RouterDialect.build_transactions`: the approvals that are missing, then the swap."""
         return build_transactions(payload, allowances)

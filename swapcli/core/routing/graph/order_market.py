@@ -50,7 +50,7 @@ Rounded down to a step, it is about the smallest flow of a detour that the searc
 """
 
 _DUST_FRACTION = 0.1
-"""The part of a slice's value below which a pool's payment makes it dust.
+"""A pool is dust if it pays less than this part of a slice's value.
 
 A token is dust if no path sells it for as much. One order of magnitude, since reference values are no more accurate.
 """
