@@ -17,8 +17,8 @@ class Column(NamedTuple):
     First, all columns with `goes_below` become a separate list, together with the first column. Then cells are
     shortened to `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the
     middle. If that is not enough, columns with a `drop_order` are omitted, 1 first. Addresses are shortened only in
-    columns with `has_pool_ids`: pool ids, and others that nobody copies from a list. A column that `is_symbol` has a token's
-    symbol as its title.
+    columns with `has_pool_ids`: pool ids, and others that nobody copies from a list. A column that `is_symbol`
+    has a token's symbol as its title.
 
     Example: `Column("decimals", is_whole=True, drop_order=1)`.
     """
