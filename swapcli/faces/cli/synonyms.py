@@ -1,4 +1,4 @@
-"""Other words for options, commands and JSON fields: those of curl, cast, jq and aggregators' tools, and those of earlier versions.
+"""Other words for options, commands and JSON fields: of curl, cast, jq, aggregators' tools and earlier versions.
 
 `replace_synonyms` rewrites words that mean exactly one of ours. `explain_synonym` gives the error of a word that means
 something else here. Both are imported only for command lines that are not plain. Synonyms of settings are in

@@ -92,4 +92,4 @@ def _trade_at_full_slippage(target: int, balance: int, sold: int, price: int) ->
 def _require_positive(balance: int) -> None:
     """The contracts divide by what the pool holds."""
     if not balance:
-        raise SwapReverts("the pool holds none of one token")
+        raise SwapReverts("the pool holds nothing of one token")

@@ -114,7 +114,7 @@ class _Words:
         if order.amount_in:
             yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} base units")
         else:
-            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
+            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router holds")
         minimum = self._amount(order.min_received, token_out, order.token_out)
         yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} base units")
         recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)

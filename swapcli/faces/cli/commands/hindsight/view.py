@@ -62,7 +62,9 @@ def _facts(summary: HindsightSummary) -> Iterator[Fact]:
         return
     counts = f"{summary.better} better, {summary.equal} equal, {summary.worse} worse"
     yield Fact("Best route", counts, "after gas, at the parent block")
-    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", f"median; 5% to 95%: {_range(summary.bps)}")
+    yield Fact(
+        "Difference", f"{_bps(summary.bps.median)} bps", f"median; 5th to 95th percentile: {_range(summary.bps)}"
+    )
 
 
 def _row(swap: SwapHindsight) -> tuple[str, ...]:

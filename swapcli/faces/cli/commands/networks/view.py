@@ -194,7 +194,7 @@ def _facts(found: NetworkDetails) -> Iterator[Fact]:
     yield Fact("Explorer", printable(network.explorer or ABSENT))
     yield Fact("Nodes", printable(", ".join(found.nodes) or "none known"))
     yield Fact("Described by", printable(", ".join(found.described_by)))
-    yield Fact("Facts of", network.facts_date or "an unknown date")
+    yield Fact("Facts as of", network.facts_date or "an unknown date")
     if network.unconfirmed:
         yield Fact("Unconfirmed", printable("; ".join(network.unconfirmed)))
 
