@@ -243,7 +243,7 @@ def test_a_debt_is_repaid_first() -> None:
             "the block's time, at which the pool may have expired, cannot be read",
         ),
         ({(ADDRESS, "poolKey()"): (NONE, NONE, 0, 0, NONE)}, "not the hook of a Uniswap V4 pool"),
-        ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer lets the pool act"),
+        ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer authorizes the pool"),
         ({(EVC, "getControllers(address)"): (32, 2, BORROW[0], SUPPLY[0])}, f"the account owes to {SUPPLY[0]}"),
         ({(SUPPLY[1], "hookConfig()"): (NONE, 1 << 14)}, "rejects all operations"),
         ({(BORROW[0], "hookConfig()"): (NONE, 1 << 14)}, "rejects all operations"),
