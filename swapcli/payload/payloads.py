@@ -133,7 +133,7 @@ def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -
     least = min_received(result.output_amount, slippage_ppm)
     if done.amount_out < least:
         raise SlippageExceeded(
-            f"the route now gives {done.amount_out}, less than the {least} its slippage allows",
+            f"the route now pays {done.amount_out}, less than the {least} its slippage allows",
             hint="fetch a fresh route",
             details={"amount_out": str(done.amount_out), "least": str(least)},
         )

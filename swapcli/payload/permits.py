@@ -46,7 +46,7 @@ def require_permit_kind(network: Network, *, is_native: bool, label: str) -> Per
     kind = router_dialect(network).permit_kind
     if kind is None:
         raise InvalidOption(
-            f"{label}: payloads for the router dialect {network.router_dialect} of {network.name} cannot carry a "
+            f"{label}: payloads for the router dialect {network.router_dialect} on {network.name} cannot carry a "
             "permit",
             hint=_HINT_APPROVE if UNIVERSAL_ROUTER not in network.routers else _HINT_UNIVERSAL,
         )

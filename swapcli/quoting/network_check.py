@@ -307,7 +307,7 @@ class _Checks:
             return CheckedFact(key, fact, FactOutcome.CONFIRMED, found, address)
         if address in problems:
             return CheckedFact(key, fact, FactOutcome.CONTRADICTED, problems[address], address)
-        found = "it has no pool of the network's main tokens, or announces pools only in events"
+        found = "it has no pool with the network's main tokens, or announces pools only in events"
         return CheckedFact(key, fact, FactOutcome.UNKNOWN, found, address)
 
     def _init_code_fact(

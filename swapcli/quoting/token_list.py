@@ -124,7 +124,7 @@ def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Netwo
     if not found:
         closest = closest_names(typed, dict.fromkeys(token.symbol for token, _ in counted))
         raise UnknownToken(
-            f'no token of {network.name} matches "{printable(truncate(pattern, MAX_SHOWN))}"',
+            f'no token on {network.name} matches "{printable(truncate(pattern, MAX_SHOWN))}"',
             hint=did_you_mean(closest) or f"swapcli tokens {network.name} lists all {len(counted)}",
             details={"token": pattern, "network": network.name, "closest": closest},
         )

@@ -50,9 +50,10 @@ def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
         token, behaviour = market.tokens.get(address), market.transfers_of(address)
         if address in market.network.blocked_tokens:
             return f"{token.symbol if token else address} is blocked in the settings"
-        reason = f"{token.symbol if token else address} {behaviour.described()}"
+        symbol = token.symbol if token else address
+        reason = f"{symbol} {behaviour.described()}"
         if behaviour.kind is TransferKind.REFUSED:
-            return f"{reason}: only routes from or to it use the pool"
+            return f"{reason}: only routes that sell or buy {symbol} use the pool"
         return reason if address in unroutable else f"{reason}, and the pool requires exact payment"
 
     return reason_of
@@ -96,7 +97,7 @@ def check_token(token: Token, market: MarketState) -> None:
         return
     raise FeeOnTransfer(
         f"{token.symbol} {behaviour.described()}, so its amount cannot be guaranteed",
-        hint="routes never use tokens with a fee on transfers; trade it on its own exchange, if you must",
+        hint="routes never use tokens with a fee on transfers; trade it on its own exchange if you must",
         details={"token": token.address, **behaviour._asdict(), "kind": behaviour.kind.value},
     )
 

@@ -54,7 +54,7 @@ def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
 def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None:
     """Write a file that a user has named, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
     if not name:
-        raise InvalidInput("the file needs a name")
+        raise InvalidInput("the file name is empty")
     try:
         write_file(name, content, mode=mode)
     except (OSError, ValueError) as error:

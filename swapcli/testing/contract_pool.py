@@ -54,7 +54,7 @@ def read_pool(chain: BaseChain, kind: str, address: str, decimals: tuple[int, ..
 
 def require_family(name: str) -> None:
     """Require that swapcli finds a family; the message has the reason if its package was skipped."""
-    assert is_family(name), f'swapcli finds no family "{name}": {_why_not_found([name])}'
+    assert is_family(name), f'swapcli has no family named "{name}": {_why_not_found([name])}'
 
 
 def require_kind(kind: str) -> None:
@@ -64,7 +64,7 @@ def require_kind(kind: str) -> None:
     names = [entry.name for entry in metadata.entry_points(group=FAMILY_GROUP)]
     for name in names:  # the kinds of a package are known once one of its families has been found
         is_family(name)
-    assert is_kind(kind), f'swapcli finds no kind of contract "{kind}": {_why_not_found([kind, *names])}'
+    assert is_kind(kind), f'swapcli has no kind of contract named "{kind}": {_why_not_found([kind, *names])}'
 
 
 def require_reader(kind: str) -> PoolReader:

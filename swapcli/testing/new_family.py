@@ -67,7 +67,7 @@ def write_package(name: str, folder: Path) -> list[Path]:
     """
     check_name(name)
     if name in FAMILIES or name in KIND_NAMES:
-        raise ValueError(f'swapcli has "{name}" already: choose another name')
+        raise ValueError(f'swapcli already has a family or a kind named "{name}": choose another name')
     distribution = folder.absolute().name
     package = distribution.replace("-", "_").lower()
     taken = {"swapcli", "tests", *kwlist, *sys.stdlib_module_names}

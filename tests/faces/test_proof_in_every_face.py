@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_written_ends_with_status_2(tmp_path: Path) -> Non
     problems = {
         "/nonexistent/proof.json": "error: cannot write",
         str(tmp_path / "folder"): "error: cannot write",
-        "": "error: the file needs a name",
+        "": "error: --proof needs a file name",
     }
     for file, problem in problems.items():
         for command in ("route", "compare", "calldata"):

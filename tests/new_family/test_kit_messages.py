@@ -115,7 +115,7 @@ def test_a_skipped_package_is_named_with_its_reason(tmp_path: Path) -> None:
         for name, check in (("glider", require_family), ("glider", require_kind), ("glide_kind", require_kind)):
             with pytest.raises(AssertionError, match=r"the package glide .* not a class derived from swapcli.Pool"):
                 check(name)
-    with pytest.raises(AssertionError, match=r"finds no kind of contract .* install its package"):
+    with pytest.raises(AssertionError, match=r"has no kind of contract named .* install its package"):
         require_kind("glide_kind")
 
 

@@ -103,8 +103,12 @@ def test_the_skeleton_is_clean_and_fails_with_what_is_to_do(tmp_path: Path) -> N
     [
         ("Glider", "swapcli-glider", '"Glider" is not a name'),
         ("class", "swapcli-glider", '"class" is a Python keyword: choose another name'),
-        ("gmx_vault", "swapcli-gmx", 'swapcli has "gmx_vault" already: choose another name'),
-        ("uniswap_v3", "swapcli-uniswap", 'swapcli has "uniswap_v3" already: choose another name'),
+        ("gmx_vault", "swapcli-gmx", 'swapcli already has a family or a kind named "gmx_vault": choose another name'),
+        (
+            "uniswap_v3",
+            "swapcli-uniswap",
+            'swapcli already has a family or a kind named "uniswap_v3": choose another name',
+        ),
         ("glider", "1-glider", '"1-glider" cannot be the name of a package: use a folder such as swapcli-glider'),
         ("glider", "swapcli", '"swapcli" cannot be the name of a package'),
         ("glider", "json", '"json" cannot be the name of a package'),
@@ -126,7 +130,9 @@ def test_what_cannot_be_written_is_refused(name: str, folder: str, problem: str,
 def test_the_command_ends_in_one_sentence(tmp_path: Path) -> None:
     ran = run(tmp_path, "swapcli.testing.new_family", "gmx_vault", "swapcli-gmx")
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.endswith(': error: swapcli has "gmx_vault" already: choose another name\n')
+    assert ran.stderr.endswith(
+        ': error: swapcli already has a family or a kind named "gmx_vault": choose another name\n'
+    )
     ran = run(tmp_path, "swapcli.testing.new_family", "glider", "swapcli-glider")
     assert ran.stdout.endswith('until all of it is written: grep -rn "TODO glider" swapcli-glider\n')
 

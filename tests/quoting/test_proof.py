@@ -239,7 +239,7 @@ def test_a_wrap_needs_no_proof() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("", "the file needs a name"),
+        ("", "the file name is empty"),
         ("/nonexistent/proof.json", "cannot write"),
         ("/proc/nonexistent.json.gz", "cannot write"),
     ],

@@ -39,7 +39,7 @@ def remember(folder: Path, rates: tuple[RateVariant, ...], forms: tuple[ExtraDat
 
 def test_an_unknown_reading_is_said_to_be_assumed(tmp_path: Path) -> None:
     assert codes(calldata(tmp_path, "ETH", "USDC", "1", "--json")) == ["READING_ASSUMED"]
-    message = "simulate first: how the router reads rates and extra data is assumed"
+    message = "simulate first: swapcli assumes how the router reads rates and extra data"
     assert message in calldata(tmp_path, "ETH", "USDC", "1").stderr
 
 

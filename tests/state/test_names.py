@@ -287,7 +287,7 @@ def test_a_basename_is_resolved_by_the_node_of_base(basenames: Names) -> None:
     [
         ("alice.eth", {}, (), "set names_rpc_url in the settings, or give the address"),
         ("alice.base.eth", {}, (), "set networks.base.rpc_url in the settings, or give the address"),
-        ("alice.eth", {}, ("--offline",), "alice.eth is resolved by a node, but --offline uses none"),
+        ("alice.eth", {}, ("--offline",), "alice.eth can only be resolved by a node, but --offline uses none"),
         ("alice.eth", {"NAMES_RPC_URL": f"wss://127.0.0.1/{SECRET}"}, (), "names are resolved over http"),
         ("alice", {}, (), "--destination: "),
     ],

@@ -258,4 +258,4 @@ def _require(raw: bytes, length: int, name: str, error: ErrorFactory) -> None:
 
 
 def _shown(value: int) -> str:
-    return str(value) if value.bit_length() <= _SHOWN_BITS else f"a number of {value.bit_length()} bits"
+    return str(value) if value.bit_length() <= _SHOWN_BITS else f"a {value.bit_length()}-bit number"

@@ -66,7 +66,7 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
             try:
                 part = unzip.decompress(left, _PART_BYTES)
             except zlib.error:
-                raise InvalidBody("sent a body that is not gzip, as its header claims") from None
+                raise InvalidBody("sent a body that is not gzip, although its header says so") from None
             left, is_full = unzip.unconsumed_tail, len(part) == _PART_BYTES
             yield part
         if unzip.unused_data:

@@ -99,7 +99,7 @@ def sample_payouts(payout: Payout, amount_in: int, fair_price: float, fees: tupl
     not positive, and any error that `payout` raises.
     """
     if not 0.0 < fair_price < inf:
-        raise InvalidAmount("the order has no mid price", hint="choose tokens whose pools have a price")
+        raise InvalidAmount("no pool gives a mid price for this order", hint="choose tokens whose pools have a price")
     quotes = {0: 0, amount_in: payout(amount_in)}
     for number in range(1, _QUOTES):
         amount = round(amount_in / _STEP**number)
@@ -121,7 +121,7 @@ def curve_through(quotes: dict[int, int], fair_price: float, fees: tuple[float, 
     if hull[-1][1] < _LEAST_PAYOUT:
         raise InvalidAmount("the order is too small to be priced", hint="choose a larger AMOUNT")
     if hull[-1][1] <= hull[-2][1]:
-        raise InvalidAmount("the pools cannot take the whole order", hint="choose a smaller AMOUNT")
+        raise InvalidAmount("the pools cannot fill the whole order", hint="choose a smaller AMOUNT")
     amounts, payouts = zip(*hull, strict=True)
     levels = [1.0 / sqrt(_price(*ends)) for ends in pairwise(hull)]
     middles = [(start + end) / 2.0 for start, end in pairwise(amounts)]

@@ -284,7 +284,7 @@ def _check_state(pool: Pool, after: Pool, amount_in: int) -> None:
     try:
         type(after).from_state(after.identity, after.state())
     except InvalidPoolState as error:
-        problem = f"pool {pool.key} cannot store its state after {amount_in}: {error.message}"
+        problem = f"pool {pool.key} cannot store its state after an input of {amount_in}: {error.message}"
         raise SwapReverts(problem) from error
 
 

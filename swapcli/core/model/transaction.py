@@ -162,7 +162,7 @@ class UnsignedTransaction(NamedTuple):
         """The call in the form of the Fibrous API. Raises `InvalidOption` for other routers."""
         if isinstance(self.call, EncodedCall):
             raise InvalidOption(
-                "this router's calls have no route and swap parameters",
+                "calls to this router have no route or swap parameters",
                 hint="use the router dialect fibrous",
             )
         return self.call

@@ -160,7 +160,7 @@ def _parse_rule(item: object, path: str) -> HookRule:
     names = {*POOL_NAMES, *contracts}
     values = tuple(parse_reads(fields, "values", names))
     if name != FEES and fields.has("fees"):
-        raise fields.failure(fields.path_of("fees"), f"only the rule {FEES} has fees here")
+        raise fields.failure(fields.path_of("fees"), f"only the rule {FEES} takes fees here")
     return HookRule(
         rule=name,
         hooks=hooks,

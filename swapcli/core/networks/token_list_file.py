@@ -62,7 +62,7 @@ def parse_token_list(document: bytes, network: Network, source: str) -> TokenLis
         return found
     raise next(
         iter(found.bad_entries),
-        InvalidInput(f"{source} has no token of {network.name} (chain {network.chain_id})"),
+        InvalidInput(f"{source} has no token on {network.name} (chain {network.chain_id})"),
     )
 
 

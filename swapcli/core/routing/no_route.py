@@ -61,7 +61,7 @@ def no_route_found(
         reached = f"the largest amount with a route is {in_tokens(delivered, order.token_out)}"
         return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {reached}", "try a smaller amount", max_found_out=str(delivered))
     if min(bought, sold) < _FEW_UNITS:
-        return _no_route(order, "every path rounds to nothing or runs out of liquidity", "try a different amount")
+        return _no_route(order, "every path rounds to zero or runs out of liquidity", "try a different amount")
     refused = exceeds_liquidity(order, graph, endpoints, max_hops, check)
     return refused or _no_route(order, _OUT_OF_LIQUIDITY, "try a smaller amount")
 

@@ -177,7 +177,7 @@ def _path(segment: Segment) -> list[str]:
     for hop in segment.hops:
         token_out = hop[0].token_out
         if any(swap.token_in != tokens[-1] or swap.token_out != token_out for swap in hop):
-            raise InvalidRoute("the hops of a segment do not join")
+            raise InvalidRoute("the hops of a segment do not connect")
         tokens.append(token_out)
     return tokens
 

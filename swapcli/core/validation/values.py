@@ -50,7 +50,7 @@ def describe(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:
-        return f"a number of {value.bit_length()} bits"
+        return f"a {value.bit_length()}-bit number"
     import json  # only errors need it
 
     text = json.dumps(value, default=repr, ensure_ascii=False)

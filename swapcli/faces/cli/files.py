@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from swapcli import InvalidInput
+from swapcli import InvalidInput, InvalidOption
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
 from swapcli.core.encoding.disk_errors import read_error, write_error
 from swapcli.core.encoding.text import printable
@@ -104,13 +104,23 @@ def write_text_file(name: str, text: str, *, mode: int = 0o666) -> None:
     write_text_file(name, text, mode=mode)
 
 
-def check_folder(name: str) -> None:
-    """Raise `InputOutputError` if a file's folder is missing, before there is work to lose."""
+def check_folder(option: str, name: str) -> None:
+    """Raise an error if the file of an option cannot be made, before there is work to lose.
+
+    `InvalidOption` for an empty name, `InputOutputError` if the folder is missing.
+    """
+    require_file_name(option, name)
     try:
         if not Path(name).parent.is_dir():
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
+
+
+def require_file_name(option: str, name: str) -> None:
+    """Raise `InvalidOption` if the file name of an option is empty."""
+    if not name:
+        raise InvalidOption(f"{option} needs a file name", hint=f"write {option} FILE", details={"option": option})
 
 
 def is_stdin_terminal() -> bool:
@@ -121,7 +131,7 @@ def is_stdin_terminal() -> bool:
 @contextmanager
 def _read_errors(name: str) -> Iterator[None]:
     if not name:
-        raise InvalidInput("the file needs a name")
+        raise InvalidInput("the file name is empty")
     try:
         yield
     except (OSError, ValueError) as error:

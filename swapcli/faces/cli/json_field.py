@@ -32,8 +32,7 @@ def select_field(document: object, path: str, *, option: str = "--get", result: 
         if name not in subfields:
             if result is not None and isinstance(value, dict) and _may_be_empty(result, names):
                 return ""
-            parent, fields = ".".join(names[:depth]), list(subfields)
-            raise _unknown_field(option, path, parent, name, fields, is_list=isinstance(value, list))
+            raise _unknown_field(option, path, names[: depth + 1], value, result)
         value = subfields[name]
     return value if isinstance(value, str) else to_json(value)
 
@@ -44,9 +43,10 @@ def _may_be_empty(result: Result, names: list[str]) -> bool:
     return may_have_field(result, names)
 
 
-def _unknown_field(
-    option: str, path: str, parent: str, name: str, fields: list[str], *, is_list: bool
-) -> InvalidOption:
+def _unknown_field(option: str, path: str, names: list[str], value: object, result: Result | None) -> InvalidOption:
+    """Return the error of a path whose first `names` lead to `value`, but for the last of them."""
+    parent, name = ".".join(names[:-1]), names[-1]
+    fields, is_list = list(_subfields(value)), isinstance(value, list)
     if not fields:
         hint = f"{parent or 'the JSON'} is empty" if is_list or not parent else f"{parent} is a single value"
     elif "[" in name:
@@ -55,13 +55,24 @@ def _unknown_field(
     elif is_list:
         hint = f"the list has entries 0 to {len(fields) - 1}" if len(fields) > 1 else "the list has one entry: 0"
     else:
-        closest = closest_names(name, fields)
+        closest = _renamed(names, fields, result) or closest_names(name, fields)
         hint = did_you_mean(closest) or f"it has {', '.join(fields[:MAX_SHOWN_FIELDS])}"
     return InvalidOption(
         f'{option}: {parent or "the JSON"} has no field "{printable(truncate(name, 40))}"',
         hint=printable(hint),
         details={"field": path, "fields": fields},
     )
+
+
+def _renamed(names: list[str], fields: list[str], result: Result | None) -> list[str]:
+    """Return the present name of a field that had a different one before 0.1.0."""
+    from swapcli.faces.cli.synonyms import FIELDS
+
+    return [
+        each
+        for each in FIELDS.get(names[-1], ())
+        if each in fields or (result is not None and _may_be_empty(result, [*names[:-1], each]))
+    ]
 
 
 def _subfields(value: object) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli import InvalidOption
 from swapcli.faces.cli.files import STDIN as STDOUT
-from swapcli.faces.cli.files import check_folder, write_text_file
+from swapcli.faces.cli.files import check_folder, require_file_name, write_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def open_output_file(name: str | None) -> None:
     """Collect output for a file from now on. Raises `InputOutputError` if the file cannot be created in its folder."""
     if name is None or name == STDOUT:
         return
-    check_folder(name)
+    check_folder("--output", name)
     sys.stdout = OutputFile(name, sys.stdout)
 
 
@@ -87,7 +87,8 @@ def format_of_file(name: str, requested: FormatOptions, supported: Sequence[str]
 
 
 def check_file_name(option: str, name: str) -> None:
-    """Raise `InvalidOption` for the name of a format, and for a format that no command writes."""
+    """Raise `InvalidOption` for no name, the name of a format, and a file of a format that no command writes."""
+    require_file_name(option, name)
     if name.lower() in _FORMAT_WORDS:
         raise InvalidOption(
             f"{option} takes a file name, but {name} is a format",

@@ -98,7 +98,7 @@ class QuoteContext(NamedTuple):
 def open_quote_context(session: Session, network: str, order: OrderOptions) -> QuoteContext:
     """Open the market of a network. Raises `InvalidInput`, `IntegratorError`, `InputOutputError`."""
     if order.proof is not None:
-        check_folder(order.proof)
+        check_folder("--proof", order.proof)
     market = session.open_market(network)
     found = market.network
     recipient = None

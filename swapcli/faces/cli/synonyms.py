@@ -1,4 +1,4 @@
-"""Synonyms of options and commands: those of curl, cast, jq and aggregators' tools, and those of earlier versions.
+"""Other words for options, commands and JSON fields: of curl, cast, jq, aggregators' tools and earlier versions.
 
 `replace_synonyms` replaces words that mean exactly the same as one of ours. `explain_synonym` returns the error for a
 word that means something else here. Both are imported only for command lines that are not plain. Synonyms of settings
@@ -136,6 +136,40 @@ SUBCOMMANDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType
 NAMED_SUBCOMMANDS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {("config", "edit"): "edit the file that swapcli config path prints"}
 )
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "outputNetOfGas": ("outputAfterGas",),
+        "netOfGasBound": ("afterGasBound",),
+        "netOfGasGapBps": ("afterGasGapBps",),
+        "netDifferenceBps": ("afterGasDifferenceBps",),
+        "bestSinglePath": ("singlePath",),
+        "singlePathAmount": ("singlePathOutputAmount",),
+        "singlePathNetOfGas": ("singlePathAfterGas",),
+        "bestAmount": ("bestOutputAmount",),
+        "bestNetOfGas": ("bestAfterGas",),
+        "bestVenues": ("bestProtocols",),
+        "swapsPerVenue": ("swapsPerProtocol",),
+        "venue": ("protocol", "name"),
+        "venues": ("protocols",),
+        "amm_name": ("protocol",),
+        "tokenIn": ("inputToken",),
+        "tokenOut": ("outputToken",),
+        "amountIn": ("inputAmount",),
+        "amountOut": ("outputAmount",),
+        "amount": ("outputAmount",),
+        "amount_received": ("received",),
+        "freshAmountOut": ("freshOutputAmount",),
+        "minimumBelowFresh": ("belowFreshPercent",),
+        "level": ("impactPercent",),
+        "value": ("slippagePercent",),
+        "seconds": ("timeS",),
+        "raw": ("baseUnits",),
+        "leftOut": ("skipped", "skippedReason"),
+        "withoutSamples": ("skippedSampledPools",),
+        "hostsAsked": ("hostsContacted",),
+    }
+)
+"""Fields of JSON documents before 0.1.0, with their names since then; `closest_names` finds those not listed."""
 
 
 class Explanation(NamedTuple):

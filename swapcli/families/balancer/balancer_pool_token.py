@@ -97,7 +97,7 @@ class JoinOrExit(NamedTuple):
         Raises `SwapReverts` and `InsufficientLiquidity`.
         """
         if amount_in > self.supply:
-            raise InsufficientLiquidity("more pool tokens are sold than there are")
+            raise InsufficientLiquidity("more pool tokens are sold than exist")
         balances, total = self.balances, sum(self.balances)
         rest = div_up((self.supply - amount_in) * WAD, self.supply)
         left = mul_div_up(rest, self.invariant, WAD)

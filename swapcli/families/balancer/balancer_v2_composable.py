@@ -83,7 +83,7 @@ class BalancerV2Composable(BalancerV2Stable):
             return BalancerV2Stable.swap(self, token_in, token_out, amount_in)
         i, j = token_indices(self, token_in, token_out)
         if self.reserves[i] + amount_in >> BALANCE_BITS:
-            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+            raise SwapReverts(f"pool {self.key}: {amount_in} would raise a balance above 2^112 - 1")
         before, after = self.join_or_exit(own), self._others(self.scaled_balances())
         sold = amount_in * self.scaling_factor(i) // WAD
         if token_out == self.address:
@@ -100,7 +100,7 @@ class BalancerV2Composable(BalancerV2Stable):
         if amount <= 0:
             raise self.rounds_to_zero(amount_in)
         if amount > self.reserves[j]:
-            raise InsufficientLiquidity(f"pool {self.key} does not have {amount}")
+            raise InsufficientLiquidity(f"pool {self.key} holds less than {amount} of {token_out}")
         if not supply or not all(after):
             raise InsufficientLiquidity(f"pool {self.key} would be empty")
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount)
@@ -167,9 +167,11 @@ class BalancerV2Composable(BalancerV2Stable):
         if len(identity.tokens) < 3:
             raise InvalidPoolState("tokens", "expected two tokens besides the pool token")
         if identity.decimals[own] != _POOL_TOKEN_DECIMALS:
-            raise InvalidPoolState("decimals", f"the pool token has {_POOL_TOKEN_DECIMALS}")
+            raise InvalidPoolState(
+                "decimals", f"expected {_POOL_TOKEN_DECIMALS} for the pool token, not {identity.decimals[own]}"
+            )
         if pool.rates[own] != WAD:
-            raise InvalidPoolState("rates", "that of the pool token is 10^18")
+            raise InvalidPoolState("rates", "expected 10^18 for the pool token, not {pool.rates[own]}")
         changed: Self = fast_replace(cls, "pool_token")(pool, _read_pool_token(StateFields(state), pool, own))
         return changed
 
@@ -197,5 +199,5 @@ class BalancerV2Composable(BalancerV2Stable):
 def _read_pool_token(fields: StateFields, pool: BalancerV2Stable, own: int) -> PoolToken:
     token = PoolToken(own, *(each.read(fields, len(pool.tokens) - 1) for each in _POOL_TOKEN_FIELDS))
     if token.total_supply < pool.reserves[own]:
-        raise InvalidPoolState("total_supply", "the pool has more of its own tokens than there are")
+        raise InvalidPoolState("total_supply", "the pool holds more of its own tokens than exist")
     return token

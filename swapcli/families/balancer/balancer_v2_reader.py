@@ -311,7 +311,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         if weight_update:
             raise invalid_response(address, "its weights change")
         if len(read_list(weights, _WEIGHTS)) != len(tokens):
-            raise invalid_response(address, "no weighted pool")
+            raise invalid_response(address, "not a weighted pool")
     else:
         names = _OWN_TOKEN, _JOIN_EXIT_DATA, _VERSION
         own, data, version = yield [ContractCall(address, encode_call(name)) for name in names]

@@ -41,7 +41,7 @@ class BalancerV2(BalancerPool):
         if not (balances[j] and (self.can_be_one_sided or all(balances))):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if self.reserves[i] + amount_in >> BALANCE_BITS:
-            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+            raise SwapReverts(f"pool {self.key}: {amount_in} would raise a balance above 2^112 - 1")
         sold = (amount_in - mul_div_up(amount_in, self.swap_fee, WAD)) * self.scaling_factor(i) // WAD
         amount_out = self.scaled_amount_out(balances, i, j, sold) * WAD // self.scaling_factor(j)
         if amount_out <= 0:

@@ -72,11 +72,11 @@ class BalancerV3(BalancerPool):
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         if amount_out > self.reserves[j]:
-            raise InsufficientLiquidity(f"pool {self.key} does not hold {amount_out} to pay")
+            raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of the output token")
         aggregate_fee = (fee * WAD // factor_in) * self.aggregate_swap_fee // WAD
         reserves = reserves_after_swap(self.reserves, i, amount_in - aggregate_fee, j, amount_out)
         if max(reserves[i], reserves[i] * factor_in // WAD) >> self.balance_bits:
-            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^128 - 1")
+            raise SwapReverts(f"pool {self.key}: {amount_in} would raise a balance above 2^128 - 1")
         after: Self = fast_replace(type(self), "reserves")(self, reserves)
         return amount_out, after
 

@@ -131,7 +131,7 @@ class BalancerV3Boosted(Pool):
     def _check_wrap(self, amount_in: int, amount_out: int) -> None:
         if min(amount_in, amount_out) < self.min_wrap_amount:
             raise SwapReverts(
-                f"pool {self.key}: the Vault converts no amounts as small as {min(amount_in, amount_out)}"
+                f"pool {self.key}: the Vault does not convert amounts as small as {min(amount_in, amount_out)}"
             )
 
 

@@ -49,7 +49,7 @@ class BalancerV3FixedLbp(BalancerV3):
         """Require that no token has a rate, and balances that fit the Vault."""
         super().check()
         if any(rate != WAD for rate in self.rates):
-            raise InvalidPoolState("rates", "such a pool has no rates")
+            raise InvalidPoolState("rates", "a liquidity bootstrapping pool has no rates")
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output of the pool's `onSwap`."""

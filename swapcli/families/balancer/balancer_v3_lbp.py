@@ -46,7 +46,7 @@ class BalancerV3Lbp(BalancerV3Weighted):
         """Require that no token has a rate, and balances that fit the Vault."""
         BalancerV3Weighted.check(self)
         if any(rate != WAD for rate in self.rates):
-            raise InvalidPoolState("rates", "such a pool has no rates")
+            raise InvalidPoolState("rates", "a liquidity bootstrapping pool has no rates")
 
     def scaled_balances(self) -> list[int]:
         """Return the balances that the contract's maths uses, including the virtual one."""

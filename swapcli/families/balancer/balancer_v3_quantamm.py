@@ -53,10 +53,10 @@ class BalancerV3QuantAmm(BalancerV3Weighted):
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output of the pool's `onSwap`."""
         if amount_in > balances[i] * self.max_trade_ratio // WAD:
-            raise SwapReverts(f"pool {self.key} takes at most a part of its balance in one swap")
+            raise SwapReverts(f"pool {self.key} takes only part of its balance in one swap")
         bought = super().scaled_amount_out(balances, i, j, amount_in)
         if bought > balances[j] * self.max_trade_ratio // WAD:
-            raise SwapReverts(f"pool {self.key} pays at most a part of its balance in one swap")
+            raise SwapReverts(f"pool {self.key} pays only part of its balance in one swap")
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:

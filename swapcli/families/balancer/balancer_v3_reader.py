@@ -187,7 +187,7 @@ def read_version(answer: ReturnData) -> tuple[str, int]:
         document = json.loads(read_text(answer, _VERSION))
         return str(document["name"]), int(document["version"])
     except (ValueError, KeyError, TypeError):
-        raise invalid_response(_VERSION, "the contract names no version of Balancer's") from None
+        raise invalid_response(_VERSION, "the contract reports no Balancer version") from None
 
 
 def _read_vault_pool(ref: PoolRef, data: ReturnData, config: ReturnData, hooks: ReturnData) -> VaultPool:

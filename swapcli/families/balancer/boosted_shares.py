@@ -84,7 +84,7 @@ def read_shares(ref: PoolRef, results: Sequence[ReturnData]) -> dict[str, object
             continue
         (asset, places, *conversions), rest = rest[:count], rest[count:]
         if read_address(asset, _BUFFER_ASSET) != token:
-            raise invalid_response(_BUFFER_ASSET, f"{share} does not stand for {token}")
+            raise invalid_response(_BUFFER_ASSET, f"{share} is not a wrapper of {token}")
         decimals[k], prices[k] = read_word(places, _DECIMALS), list(read_share_price(share, conversions))
     return {
         _POOL_TOKENS: list(shares),

@@ -202,7 +202,7 @@ class EclpParameters(_DerivedValues):
             raise SwapReverts("the pool does not have enough of the bought token (AssetBoundsExceeded)")
         balance_out = self._other_balance(balance_in, invariant, token_in)
         if not 0 <= balance_out <= balances[1 - token_in]:
-            raise SwapReverts("the pool's bought balance leaves its range")
+            raise SwapReverts("the pool's balance of the bought token leaves its range")
         return balances[1 - token_in] - balance_out
 
     def offset(self, invariant: Invariant, token: int) -> int:
@@ -288,7 +288,9 @@ def _check(p: EclpParameters) -> None:
     _require(abs(p.d_sq - ONE_38) <= _NORM_TOLERANCE_38, "d_sq", f"expected 10^38, not {p.d_sq}")
     _check_derived(p)
     excess = _chi_squared(p) - ONE_38
-    _require(excess > 0 and div_38(ONE_38, excess) <= _MAX_INVERSE_DENOMINATOR, "u", "u, v, w, z give no ellipse")
+    _require(
+        excess > 0 and div_38(ONE_38, excess) <= _MAX_INVERSE_DENOMINATOR, "u", "u, v, w and z do not define an ellipse"
+    )
 
 
 def _check_derived(p: EclpParameters) -> None:

@@ -69,7 +69,7 @@ class Weighted(Pool):
         if not (self.reserves[i] and self.reserves[j]):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if self.reserves[i] + amount_in >> _BALANCE_BITS:
-            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+            raise SwapReverts(f"pool {self.key}: {amount_in} would raise a balance above 2^112 - 1")
         amount_in_after_fee = amount_in - mul_div_up(amount_in, self.swap_fee, WAD)
         amount_out = self._amount_out(i, j, amount_in_after_fee)
         if amount_out <= 0:

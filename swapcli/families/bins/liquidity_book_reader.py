@@ -51,7 +51,7 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
         time_view("on which the fee depends"),
     )
     if (state["hooks"] or 0) & _SWAP_HOOKS:
-        raise invalid_response(_HOOKS, "a hook is called at every swap")
+        raise invalid_response(_HOOKS, "a hook is called on every swap")
     active_id, parameters = state["active_id"], FeeParameters(*state["fees"])
     if not 0 < active_id <= MAX_ID:
         raise invalid_response(_ACTIVE_ID, f"{active_id} is not a bin")

@@ -280,7 +280,7 @@ class CryptoSwap(Pool):
         amount_out = gross - fee * gross // FEE_DENOMINATOR
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
         if reserves[i] >> _BITS:
-            raise SwapReverts(f"{amount_in} would lift a balance above 2^128 - 1")
+            raise SwapReverts(f"{amount_in} would raise a balance above 2^128 - 1")
         balances[j] = reserves[j] * units[j] * scales[j] // WAD
         moved = tweak_price(
             FxPrices(
@@ -385,7 +385,7 @@ _replace_fx_state = fast_replace(CryptoSwap, "reserves", "prices", "parameters",
 def _read_parameters(identity: PoolIdentity, fields: StateFields) -> CryptoParameters:
     version, count = fields.text("version"), len(identity.tokens)
     if (count, version) not in VERSIONS:
-        raise InvalidPoolState("version", f"no known maths for {count} coins, got {version}")
+        raise InvalidPoolState("version", f"version {version} has no known maths for {count} coins")
     mid_fee, out_fee = (fields.integer(key, 0, FEE_DENOMINATOR) for key in ("mid_fee", "out_fee"))
     if mid_fee > out_fee:
         raise InvalidPoolState("mid_fee", f"above out_fee: {mid_fee} > {out_fee}")

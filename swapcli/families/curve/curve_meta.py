@@ -141,7 +141,7 @@ class CurveMeta(Pool):
                 "tokens", "expected the pool's own coin, the liquidity token and at least two more coins"
             )
         if identity.decimals[_LP] != MAX_DECIMALS:
-            raise InvalidPoolState("decimals", f"the liquidity token has 18, not {identity.decimals[_LP]}")
+            raise InvalidPoolState("decimals", f"expected 18 for the liquidity token, not {identity.decimals[_LP]}")
         fields = StateFields(state)
         rates = fields.uints("rates", 1, PACKED_BITS)
         own_identity = identity._replace(tokens=identity.tokens[:_COINS], decimals=identity.decimals[:_COINS])

@@ -192,7 +192,9 @@ class StableSwap(Pool):
         if multiplier and variant != NG:
             raise InvalidPoolState("offpeg_fee_multiplier", f'the fee of a pool that is "{variant}" is constant')
         if multiplier * fee > _MAX_FEE * FEE_DENOMINATOR:
-            raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
+            raise InvalidPoolState(
+                "offpeg_fee_multiplier", f"raises the fee above half of the output, got {multiplier}"
+            )
         return cls(
             *identity,
             reserves,

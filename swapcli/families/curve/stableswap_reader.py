@@ -165,7 +165,7 @@ def _coins(answers: Sequence[ReturnData]) -> tuple[str, ...]:
     if len(found) < 2:
         raise invalid_response(_COIN, "the pool has no list of its coins")
     if NATIVE_CURRENCY in found:
-        raise invalid_response(_COIN, "pools of the native coin are not supported")
+        raise invalid_response(_COIN, "pools with the native coin are not supported")
     return found
 
 

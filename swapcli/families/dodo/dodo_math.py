@@ -92,4 +92,4 @@ def _trade_at_full_slippage(target: int, balance: int, sold: int, price: int) ->
 def _require_positive(balance: int) -> None:
     """Raise an error unless the balance is positive, because the contracts divide by it."""
     if not balance:
-        raise SwapReverts("the pool holds none of one token")
+        raise SwapReverts("the pool holds nothing of one token")

@@ -81,7 +81,7 @@ class DodoV2(Pool):
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
         if amount_in < self.min_amounts[i]:
-            raise SwapReverts(f"pool {self.key} takes no less than {self.min_amounts[i]} of {token_in}")
+            raise SwapReverts(f"pool {self.key} takes at least {self.min_amounts[i]} of {token_in}")
         targets = self._current_targets()
         gross, r_state = self._sell(sells_base, targets, amount_in)
         lp_fee, maintainer_fee = (require_uint256(gross * fee) // WAD for fee in (self.lp_fee, self.maintainer_fee))
@@ -161,7 +161,9 @@ class DodoV2(Pool):
         targets = fields.uints("targets", 2, 128)
         derives_targets = fields.boolean("derives_targets")
         if derives_targets and (targets[1] or r_state is not DodoState.ABOVE_ONE):
-            raise InvalidPoolState("derives_targets", "such a pool is above one and has no target of its second token")
+            raise InvalidPoolState(
+                "derives_targets", "expected the R state above one, and no target of the second token"
+            )
         reserves = fields.uints("reserves", 2, 112)
         min_amounts = fields.uints("min_amounts", 2) if fields.has("min_amounts") else (0, 0)
         return cls(

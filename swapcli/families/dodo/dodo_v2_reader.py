@@ -41,7 +41,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     price, slippage, base, quote, base_target, quote_target, number = values["state"]
     lp_fee, maintainer_fee = values["fees"]
     if number >= len(_STATES):
-        raise invalid_response(_STATE, f"{number} is not a state of the price")
+        raise invalid_response(_STATE, f"{number} is not a price state (RStatus)")
     state = {
         "reserves": [base, quote],
         "targets": [base_target, quote_target],

@@ -123,7 +123,7 @@ class MarkSearch(NamedTuple):
                 if place < gap.end:
                     left.append(Gap(place, gap.end))
             gaps = self.split(left)
-        raise invalid_response(self.function, f"more {self.noun} than {_MAX_ROUNDS} rounds of calls find")
+        raise invalid_response(self.function, f"more {self.noun} than {_MAX_ROUNDS} rounds of calls can find")
 
     def split(self, gaps: Sequence[Gap]) -> list[Gap]:
         """Split the gaps into more parts if there are fewer than `places`, so that the search takes fewer rounds."""

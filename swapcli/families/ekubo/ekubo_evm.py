@@ -227,7 +227,7 @@ def _read_key(fields: StateFields, identity: PoolIdentity) -> EkuboKey:
     pool_id, fee_x64 = read_id_and_fee(fields, identity, CORE, is_native=is_native)
     extension = fields.optional_hex("extension", 20) or ZERO_ADDRESS
     if may_change_amounts(extension):
-        raise InvalidPoolState("extension", f"the extension {extension} runs with each swap, and may change it")
+        raise InvalidPoolState("extension", f"the extension {extension} runs on each swap and may change its amounts")
     key = EkuboKey(pool_id, fee_x64, 0, extension, (), (), is_native=is_native)
     if fields.has("amplification"):
         return _read_stableswap_key(fields, key)
@@ -251,5 +251,5 @@ def _read_stableswap_key(fields: StateFields, key: EkuboKey) -> EkuboKey:
 
 def _read_first_tick(fields: StateFields, key: EkuboKey, tick: int) -> int:
     if not key.tick_spacing or not key.fee:
-        raise InvalidPoolState("extension", "MEVCapture has concentrated pools with a fee only")
+        raise InvalidPoolState("extension", "MEVCapture supports only concentrated pools with a fee")
     return fields.integer("first_tick", -MAX_TICK - 1, MAX_TICK) if fields.has("first_tick") else tick

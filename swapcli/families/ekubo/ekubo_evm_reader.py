@@ -140,7 +140,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         raise invalid_response("token0", "the network has no wrapped form of the native token")
     config = _decode_config(packed)
     if may_change_amounts(config.extension):
-        raise InvalidPoolState("extension", f"{config.extension} runs with each swap, and may change it")
+        raise InvalidPoolState("extension", f"{config.extension} runs on each swap and may change its amounts")
     pair = (wrapped_native if is_native and wrapped_native else token0, token1)
     key = f"0x{packed:064x}"
     ref = factory.new_ref(factory.address, pair)

@@ -303,7 +303,9 @@ def read_id_and_fee(fields: StateFields, identity: PoolIdentity, core: Core, *, 
     name = f"fee_x{core.fee_bits}"
     fee = fields.uint(name, core.fee_bits)
     if identity.fee_ppm != core.fee_ppm_of(fee):
-        raise InvalidPoolState("fee_ppm", f"{identity.fee_ppm} differs from {core.fee_ppm_of(fee)}, as {name} says")
+        raise InvalidPoolState(
+            "fee_ppm", f"{identity.fee_ppm} differs from {core.fee_ppm_of(fee)}, the value of {name}"
+        )
     return pool_id, fee
 
 

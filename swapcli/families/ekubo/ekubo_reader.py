@@ -244,4 +244,4 @@ def _check_call_points(answer: ReturnData, extension: str) -> None:
     """Raise `InvalidPoolState` if an extension runs before or after a swap."""
     points = read_felts(answer, _CALL_POINT_COUNT, _CALL_POINTS)
     if points[_BEFORE_SWAP] or points[_AFTER_SWAP]:
-        raise InvalidPoolState("extension", f"the extension {extension} runs with each swap, and may change it")
+        raise InvalidPoolState("extension", f"the extension {extension} runs on each swap and may change its amounts")

@@ -55,10 +55,10 @@ def reserve_above(half: Half, x: int, *, version: int) -> int:
             reserve = y0 + div_up(px * (x0 - x) * (c * x + (WAD - c) * x0), WAD * x * py)
         return reserve if not reserve >> RESERVE_BITS else NO_RESERVE
     if not x:
-        raise SwapReverts("the curve of EulerSwap has no point at a reserve of zero")
+        raise SwapReverts("the EulerSwap curve has no point at a reserve of zero")
     value = div_up(px * (x0 - x) * (c * x + (WAD - c) * x0), x * WAD)
     if value >= _V1_LIMIT:
-        raise SwapReverts("the curve of EulerSwap overflows")
+        raise SwapReverts("the EulerSwap curve overflows")
     return y0 + div_up(value, py)
 
 
@@ -91,7 +91,7 @@ def _first_inverse(half: Half, y: int) -> int:
     x0, y0, px, py, c = half
     first, second = div_up(py * WAD * (y - y0), px), (2 * c - WAD) * x0
     if first >= UINT256_LIMIT >> 1:
-        raise SwapReverts("the curve of EulerSwap overflows")
+        raise SwapReverts("the EulerSwap curve overflows")
     b_is_positive = first - second >= WAD
     b = abs(first - second) // WAD
     constant = div_up((WAD - c) * x0 * x0, WAD)
@@ -102,12 +102,12 @@ def _first_inverse(half: Half, y: int) -> int:
         scale = 1 << max(0, b.bit_length() - 128)
         square = div_up((b // scale) * b, scale)
         if square + four_ac // (scale * scale) >= UINT256_LIMIT:
-            raise SwapReverts("the curve of EulerSwap overflows")
+            raise SwapReverts("the EulerSwap curve overflows")
         root = _root_up(square + four_ac // (scale * scale)) * scale
     if b_is_positive:
         x = div_up(2 * constant, b + root) + 1
     elif not c:
-        raise SwapReverts("the curve of EulerSwap divides by a concentration of zero")
+        raise SwapReverts("the EulerSwap curve divides by a concentration of zero")
     else:
         x = div_up((b + root) * WAD, 2 * c) + 1
     return min(x, x0)

@@ -165,7 +165,7 @@ class EulerSwap(Pool):
         if amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
         if self.fees[sold] == WAD:
-            raise SwapReverts(f"pool {self.key}: its owner does not let {token_in} be sold")
+            raise SwapReverts(f"pool {self.key}: its owner does not allow {token_in} to be sold")
         fee = amount_in * self.fees[sold] // WAD
         net, taken = amount_in - fee, self._taken(amount_in, fee)
         if amount_in > self.manager_balances[sold]:
@@ -233,7 +233,7 @@ class EulerSwap(Pool):
         secured = div_up(withdrawn * account.collateral_rates[sold], COLLATERAL_SCALE)
         collateral[sold] = max(collateral[sold] - secured, 0)
         if max(*debts, *deposits) >> RESERVE_BITS or max(collateral) >> COLLATERAL_BITS:
-            raise SwapReverts(f"pool {self.key}: a vault cannot count what its account has after the swap")
+            raise SwapReverts(f"pool {self.key}: a vault cannot represent its account's balance after the swap")
         return (debts[0], debts[1]), account._replace(
             deposits=(deposits[0], deposits[1]), collateral=(collateral[0], collateral[1])
         )

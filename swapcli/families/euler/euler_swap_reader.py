@@ -148,7 +148,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         *(each for k in (0, 1) for each in _vault_views(configuration, references, k)),
     )
     if not values["is_operator"]:
-        raise invalid_response(pool, "its account no longer lets the pool act for it")
+        raise invalid_response(pool, "its account no longer authorizes the pool as its operator")
     _check_lenders(configuration, values["controllers"])
     balances = [values[token] for token in ref.tokens]
     supplies = [_Supply(*(values[f"{name} {k}"] for name in _Supply._fields)) for k in (0, 1)]
@@ -292,7 +292,7 @@ def _v4_fee(ref: PoolRef, key: Sequence[int]) -> int:
     first, second, fee_ppm, spacing, hooks = key
     tokens = tuple(to_address(word, _V4_KEY) for word in (first, second))
     if to_address(hooks, _V4_KEY) != ref.address or tokens != ref.tokens or spacing != 1:
-        raise invalid_response(_V4_KEY, "not the hook of a pool of Uniswap V4 with these tokens")
+        raise invalid_response(_V4_KEY, "not the hook of a Uniswap V4 pool with these tokens")
     return fee_ppm
 
 

@@ -106,7 +106,7 @@ class FluidT1(Pool):
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         adjusted = self._to_adjusted(i, amount_in)
         if not (_MIN_AMOUNT <= amount_in <= _MAX_AMOUNT and _MIN_ADJUSTED <= adjusted <= _MAX_ADJUSTED):
-            raise SwapReverts(f"pool {self.key} swaps no amounts of {amount_in}")
+            raise SwapReverts(f"pool {self.key} does not swap an input of {amount_in}")
         collateral, debt = _directed(self.collateral, i, j), _directed(self.debt, i, j)
         if adjusted > (collateral.imaginary_in + debt.imaginary_in) // 2:
             raise InsufficientLiquidity(f"pool {self.key}: {amount_in} is more than half of its reserve")

@@ -73,7 +73,7 @@ class GmxVault(Pool):
         i, j = token_indices(self, token_in, token_out)
         usdg_delta, gross, amount_out = self._amounts(i, j, amount_in)
         if self.max_usdg[i] and self.usdg[i] + usdg_delta > self.max_usdg[i]:
-            raise InsufficientLiquidity(f"pool {self.key} takes no more {token_in}: its debt is limited")
+            raise InsufficientLiquidity(f"pool {self.key} takes no more {token_in}: it is at its debt limit")
         if self.reserves[j] - gross < self.min_reserves[j]:
             raise InsufficientLiquidity(f"pool {self.key} has less than {gross} of {token_out} to sell")
         if not amount_out:

@@ -210,7 +210,7 @@ class IziSwap(Pool):
         orders = tuple(map(LimitOrders, *columns))
         for k, each in enumerate(orders):
             if min(each[1:]) < 0 or not any(each[1:]):
-                raise InvalidPoolState(f"orders[{k}]", "expected amounts from 0 on, and one of them above 0")
+                raise InvalidPoolState(f"orders[{k}]", "expected amounts of 0 or more, with at least one above 0")
             if (each.selling_x and each.point < point) or (each.selling_y and each.point > point):
                 side = "X below" if each.selling_x and each.point < point else "Y above"
                 raise InvalidPoolState(f"orders[{k}]", f"sells {side} the current point {point}")
@@ -330,6 +330,9 @@ def _check_liquidity(endpoints: Sequence[int], nets: Sequence[int], point: int, 
     0."""
     sums = list(accumulate(nets, initial=0))
     if min(sums) < 0 or max(sums) >= UINT128_LIMIT or sums[-1]:
-        raise InvalidPoolState("points", f"their liquidity is {min(sums)} at least and {sums[-1]} at the end")
+        raise InvalidPoolState(
+            "points",
+            f"their cumulative liquidity goes from {min(sums)} to {max(sums)} and ends at {sums[-1]}, not at 0",
+        )
     if sums[bisect_right(endpoints, point)] != liquidity:
         raise InvalidPoolState("liquidity", f"differs from that of the points, {sums[bisect_right(endpoints, point)]}")

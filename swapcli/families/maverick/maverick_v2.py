@@ -172,7 +172,9 @@ class MaverickV2(Pool):
         if max(fees) > MAX_FEE:
             raise InvalidPoolState("fees", f"{max(fees)} exceeds {MAX_FEE}")
         if identity.fee_ppm != fee_ppm_of(fees[0]):
-            raise InvalidPoolState("fee_ppm", f"{identity.fee_ppm} differs from {fee_ppm_of(fees[0])}, as fees says")
+            raise InvalidPoolState(
+                "fee_ppm", f"{identity.fee_ppm} differs from {fee_ppm_of(fees[0])}, the value of fees"
+            )
         limit = MAX_SUB_TICK // spacing - 1
         return cls(
             *identity,

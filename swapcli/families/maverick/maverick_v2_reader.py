@@ -58,7 +58,7 @@ def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
         raise invalid_response(_STATE, "the pool is locked")
     for name, decimals in zip(_SCALES, ref.decimals, strict=True):
         if values[name] * 10**decimals != WAD:
-            raise InvalidPoolState("decimals", f"{name} is not that of {decimals} decimals")
+            raise InvalidPoolState("decimals", f"{name} does not match {decimals} decimals")
     active = to_signed(state[_ACTIVE])
     numbers = _ticks_around(active, key.tick_spacing)
     answers = yield _tick_calls(pool, numbers)

@@ -68,7 +68,7 @@ def gross_output(anchor: Anchor, amount_in: int, sells_x: bool, is_linear: bool)
     gross, root = (_linear if is_linear else _quadratic)(anchor, amount_in, sells_x)
     reserve = anchor.reserve_y if sells_x else anchor.reserve_x
     if gross > reserve:
-        raise InsufficientLiquidity(f"the pool holds less than {gross} to pay")
+        raise InsufficientLiquidity(f"the pool holds less than {gross} of the output token")
     return gross, root
 
 

@@ -69,7 +69,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         for asked in dict.fromkeys((multiplier, 1)):
             if _quotes_of(_build(ref, state, slippage, asked), expected) == _without_reverts(quotes):
                 return _build(ref, state, slippage, multiplier)
-    raise invalid_response(_QUOTES[0], "the quotes of the pool follow no known rule")
+    raise invalid_response(_QUOTES[0], "the pool's quotes follow no known rule")
 
 
 def _build(ref: PoolRef, state: Mapping[str, object], slippage: str, multiplier: int) -> Lunarbase:

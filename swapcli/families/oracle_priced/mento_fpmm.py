@@ -142,13 +142,13 @@ class MentoFpmm(Pool):
         received, paid = (require_uint256(amount * _FLOW_UNIT) // unit for amount in (amount_in, amount_out))
         flow = received - received * self._fee_bps // BPS - paid
         if not -(1 << _FLOW_BITS) <= flow < 1 << _FLOW_BITS:
-            raise SwapReverts(f"pool {self.key}: a flow of {flow} cannot be counted")
+            raise SwapReverts(f"pool {self.key}: a flow of {flow} cannot be stored")
         counted = FlowLimits(
             *(self._with_flow(limit, flow, window) for limit, window in zip(limits, _WINDOWS_S, strict=True))
         )
         for limit in counted:
             if limit.limit and abs(limit.netflow) > limit.limit:
-                raise SwapReverts(f"pool {self.key} limits the net flow of {self.tokens[i]}")
+                raise SwapReverts(f"pool {self.key} does not allow a net flow this large of {self.tokens[i]}")
         return counted
 
     def _with_flow(self, limit: FlowLimit, flow: int, window_s: int) -> FlowLimit:
@@ -158,7 +158,7 @@ class MentoFpmm(Pool):
             limit = FlowLimit(limit.limit, 0, self.timestamp)
         netflow = limit.netflow + flow
         if not -(1 << _FLOW_BITS) <= netflow < 1 << _FLOW_BITS:
-            raise SwapReverts(f"pool {self.key}: a net flow of {netflow} cannot be counted")
+            raise SwapReverts(f"pool {self.key}: a net flow of {netflow} cannot be stored")
         return limit._replace(netflow=netflow)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
@@ -201,7 +201,7 @@ class MentoFpmm(Pool):
         fields = StateFields(state)
         reserves, rate = fields.uints("reserves", 2), fields.uints("rate", 2, _RATE_BITS)
         if not all(rate):
-            raise InvalidPoolState("rate", "a number of the rate is zero")
+            raise InvalidPoolState("rate", "one of the two numbers is zero")
         lp_fee_bps = fields.integer("lp_fee_bps", 0, identity.fee_ppm // PPM_PER_BPS)
         timestamp = fields.uint("timestamp", _TIME_BITS)
         limits = _read_limits(fields) if fields.has("limits") else (_NO_LIMITS, _NO_LIMITS)
@@ -221,7 +221,7 @@ def _read_limits(fields: StateFields) -> tuple[FlowLimits, FlowLimits]:
     """Read the limits of both tokens in the form of `_write_limits`."""
     tokens = list(fields.objects("limits"))
     if len(tokens) != 2:
-        raise InvalidPoolState("limits", f"expected those of 2 tokens, not {len(tokens)}")
+        raise InvalidPoolState("limits", f"expected the limits of 2 tokens, not {len(tokens)}")
     bound = 1 << _FLOW_BITS
     parts = (
         (

@@ -50,7 +50,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         *(view(name, ref.address, name) for name in _DECIMALS),
         *(_limits_view(ref.address, token) for token in ref.tokens),
         *(optional_view(f"output of {i}", ref.address, _OUTPUT, sales[i], token) for i, token in enumerate(ref.tokens)),
-        time_view("from which windows of limits run"),
+        time_view("from which the limits' windows run"),
     )
     if values["rate"] is None:
         raise invalid_response(_RATE, "the oracle has no valid rate now, or the pair is empty")

@@ -101,13 +101,13 @@ class CloberV2(Pool):
         Raises the errors of `Pool.swap`, and always for the quote token.
         """
         if not is_forward(self, token_in, token_out):
-            raise InsufficientLiquidity(f"pool {self.key} buys {token_out} only: it has no offers of it")
+            raise InsufficientLiquidity(f"pool {self.key} only buys {token_out}: it has no offers to sell it")
         rule = self._rule()
         if self.levels and rule.without_fee(amount_in) * price_of_tick(self.levels[0].price) >> WORD_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} overflows its prices")
         filled = fill_levels(self.levels, amount_in, rule)
         if filled.is_exhausted or not self.levels:
-            raise InsufficientLiquidity(f"pool {self.key} has no bids for the whole input")
+            raise InsufficientLiquidity(f"pool {self.key} does not have enough bids for the whole input")
         if not filled.amount_out:
             raise self.rounds_to_zero(amount_in)
         after: Self = _replace_levels(self, filled.levels)
@@ -151,7 +151,7 @@ class CloberV2(Pool):
             raise InvalidPoolState("fee_ppm", f"expected the taker's fee of {fee_ppm} ppm, not {identity.fee_ppm}")
         hooks = fields.read("hooks", parse_hex, 20)
         if int(hooks, 16) & _HOOKS_AT_TAKES:
-            raise InvalidPoolState("hooks", f"{hooks} is called at every take, where it can trade itself")
+            raise InvalidPoolState("hooks", f"{hooks} is called on every take and can trade itself")
         return cls(
             *identity,
             fields.read("book_id", parse_hex, 32),

@@ -81,7 +81,7 @@ class Hanji(Pool):
             filled = fill_levels(self.asks, budget, _PURCHASE)
             amount_out = filled.amount_out * self.scaling_x
         if filled.is_exhausted:
-            raise InsufficientLiquidity(f"pool {self.key} has no orders for the whole input")
+            raise InsufficientLiquidity(f"pool {self.key} does not have enough orders for the whole input")
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         return amount_out, replace(self, bids=filled.levels) if sells_x else replace(self, asks=filled.levels)

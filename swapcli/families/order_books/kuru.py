@@ -291,7 +291,7 @@ class _MarketOrder:
         filled = fill_levels(levels[:count], amount, self._rule)
         self.levels = (*filled.levels, *levels[count:])
         if filled.amount_left and not self.levels and (self._is_cut or not count):
-            raise InsufficientLiquidity(f"pool {pool.key} has no orders for the whole input")
+            raise InsufficientLiquidity(f"pool {pool.key} does not have enough orders for the whole input")
         return filled.amount_left, filled.amount_out
 
     def _vault_limit(self, level: PriceLevel | None) -> int:

@@ -43,7 +43,7 @@ def read_share_price(share: str, results: Sequence[ReturnData]) -> tuple[int, in
     """
     total_assets, many, *checks = results
     if many is None or None in checks:
-        raise invalid_response(share, "the share does not preview its conversions")
+        raise invalid_response(share, "the share's preview of its conversions reverts")
     value = read_word(many, _REDEEM)
     if not _MANY_SHARES // _MAX_RATIO <= value <= _MANY_SHARES * _MAX_RATIO:
         raise invalid_response(share, "the share's price is out of range")

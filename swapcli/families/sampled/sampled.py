@@ -84,7 +84,7 @@ class Sampled(Pool):
         if self.is_spent:
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
         if not samples or amount_in > samples[-1].amount_in:
-            raise InsufficientLiquidity(f"pool {self.key}: its protocol quotes no amount as large as {amount_in}")
+            raise InsufficientLiquidity(f"pool {self.key}: its protocol does not quote amounts as large as {amount_in}")
         position = bisect_left(samples, (amount_in,))
         after = samples[position]
         is_estimated = after.amount_in != amount_in

@@ -74,7 +74,9 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
         if amount_out and sale.is_forward not in ended:
             samples.append(QuotedSale(sale.amount_in, amount_out))
     if not forward and not backward:
-        raise invalid_response(quoter.quotes[0].function.signature, "the protocol quotes no amount of this pool")
+        raise invalid_response(
+            quoter.quotes[0].function.signature, "the protocol does not quote any amount for this pool"
+        )
     state["samples"] = [list(map(list, forward)), list(map(list, backward))]
     return Sampled.from_state(pool.identity, state)
 
@@ -237,5 +239,5 @@ def resolve_number(argument: int | str, values: PoolValues) -> int:
         return int(argument, 16)
     value = values.get(argument[1:])
     if value is None:
-        raise invalid_response(argument, "the definition names no such value of this pool")
+        raise invalid_response(argument, "the definition has no such value for this pool")
     return value

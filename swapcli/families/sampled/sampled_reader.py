@@ -25,7 +25,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     """Read the values of a pool that its protocol announced, as the network's definition describes."""
-    assert factory.quoter, "only definitions have factories of sampled pools"
+    assert factory.quoter, "only network definitions can have factories of sampled pools"
     return (yield from read_announced_pool(factory.quoter, log, wrapped_native))
 
 

@@ -82,7 +82,7 @@ class SmarDex(Pool):
             return self._swap(token_in, token_out, amount_in)
         except ZeroDivisionError:
             raise SwapReverts(
-                f"pool {self.key}: the contract divides by zero, as a fictive reserve is too small"
+                f"pool {self.key}: the contract divides by zero, because a fictive reserve is too small"
             ) from None
 
     def _swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
@@ -152,9 +152,9 @@ class SmarDex(Pool):
         average = PriceAverage(*fields.uints("average", 3, 128))
         timestamp = fields.uint("timestamp", 40)
         if average.updated_at > timestamp:
-            raise InvalidPoolState("average", f"its time is after {timestamp}")
+            raise InvalidPoolState("average", f"its time is after the state's own time {timestamp}")
         if average.updated_at and not (average.first and average.second):
-            raise InvalidPoolState("average", "a number of the price is zero")
+            raise InvalidPoolState("average", "one of the two numbers of its price is zero")
         return cls(
             *identity,
             (reserves[0], reserves[1]),
@@ -215,7 +215,7 @@ class SmarDex(Pool):
         amount_out = require_uint256(net * side.fictive_out) // require_uint256(side.fictive_in * PPM + net)
         added = (net + amount * self.lp_fee_ppm) // PPM
         if amount_out > min(side.real_out, side.fictive_out):
-            raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} to pay")
+            raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of the output token")
         return amount_out, _Reserves(
             side.real_in + added, side.real_out - amount_out, side.fictive_in + added, side.fictive_out - amount_out
         )

@@ -92,7 +92,7 @@ def _fees_wad(answers: Sequence[ReturnData]) -> list[int]:
         if answer and read_word(answer, name) < whole
     ]
     if not fees:
-        raise invalid_response(_OF_FACTORY[-1][0], "neither the pair nor its factory gives a fee")
+        raise invalid_response(_OF_FACTORY[-1][0], "neither the pair nor its factory reports a fee")
     return list(dict.fromkeys(fees))
 
 

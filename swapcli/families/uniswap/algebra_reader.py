@@ -118,7 +118,9 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
         return pools[0]
     if not constants.quoter:
         if not answers[2]:
-            raise invalid_response(_FEE, "the contract reverts, and the network names no quoter to compare with")
+            raise invalid_response(
+                _FEE, "the contract reverts, and the network's definition has no quoter to compare with"
+            )
         return pools[0]
     quotes = yield _quote_calls(ref)
     return _as_quoted(ref, pools, quotes)
@@ -156,7 +158,7 @@ def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]
     for pool in pools:
         if [_amount_out(pool, *swap) for swap in _compared_swaps(ref)] == outputs:
             return pool
-    raise invalid_response(_QUOTES[0], "the plugin's fee differs from the pool's, as its quoter shows")
+    raise invalid_response(_QUOTES[0], "the quoter shows that the plugin's fee differs from the pool's")
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:

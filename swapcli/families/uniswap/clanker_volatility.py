@@ -86,7 +86,7 @@ class ClankerVolatility(NamedTuple):
         buys = down != self.token_is_first
         trial = amount_in - amount_in * _part_of_input(protocol_fee_ppm) // WAD if buys else amount_in
         if not trial:
-            raise SwapReverts(f"pool {plain.key}: the hook cannot try a swap of nothing")
+            raise SwapReverts(f"pool {plain.key}: the hook cannot simulate a swap of zero")
         try:
             _, _, tick, _ = walk_ticks(with_lp_fee(plain, trial_fee_ppm), trial, down=down)
         except InsufficientLiquidity:

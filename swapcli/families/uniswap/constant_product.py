@@ -175,7 +175,7 @@ class ConstantProductCurve:
 def _swap_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
     x_after = x + amount_in
     if x_after > MAX_RESERVE:
-        raise SwapReverts(f"pool {pool.key}: {amount_in} would lift a reserve above 2^112 - 1")
+        raise SwapReverts(f"pool {pool.key}: {amount_in} would raise a reserve above 2^112 - 1")
     scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
     return scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee), x_after
 

@@ -103,13 +103,15 @@ def check_hook_fees(fees: HookFees, tick_list: TickList, fee_ppm: int, field: st
     """Raise `InvalidPoolState` for fees, from a field of the state, that the hook has no permission to take."""
     hooks = tick_list.hooks
     if hooks == ZERO_ADDRESS or tick_list.parameters:
-        raise InvalidPoolState("hooks", "missing, but only a pool of Uniswap V4 with a hook is of this family")
+        raise InvalidPoolState("hooks", "missing, but this family has only Uniswap V4 pools with a hook")
     if any(each.lp_fee_ppm != fee_ppm for each in fees) and not (tick_list.has_dynamic_fee and may_set_fee(hooks)):
         raise InvalidPoolState(f"{field}.lp_fees_ppm", f"{hooks} cannot change the fee of {fee_ppm} ppm")
     if any(each.takes_input for each in fees) and not may_take_input(hooks):
         raise InvalidPoolState(f"{field}.input_fees", f"{hooks} has no permission to take them")
     if any(each.input_part <= 0.0 for each in fees):
-        raise InvalidPoolState(f"{field}.cuts_ppm", "with the part of the input it takes the whole input")
+        raise InvalidPoolState(
+            f"{field}.cuts_ppm", "together with the hook's other fee on the input, it takes the whole input"
+        )
     if any(each.output_fee for each in fees) and not may_take_output(hooks):
         raise InvalidPoolState(f"{field}.output_fees", f"{hooks} has no permission to take them")
     for position, (each, protocol_fee_ppm) in enumerate(zip(fees, tick_list.protocol_fees_ppm, strict=True)):

@@ -89,10 +89,10 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
         clanker = yield from read_fees(ref, rule, time)
         return HookReading(clanker.state, bool(rule.code_hash) and clanker.is_proven)
     values = _values_of(ref, key, rule.contracts, time)
-    values = yield from read_values(values, rule.values, f"the rule of {key.hooks}")
+    values = yield from read_values(values, rule.values, f"the rule for {key.hooks}")
     for first, second in rule.requires:
         if resolve_number(first, values) != resolve_number(second, values):
-            raise InvalidPoolState("hooks", f"the rule of {key.hooks} needs {first} to be {second}")
+            raise InvalidPoolState("hooks", f"the rule for {key.hooks} needs {first} to be {second}")
     opens_at = 0 if rule.opens_at is None else resolve_number(rule.opens_at, values)
     if time < opens_at:
         raise InvalidPoolState("hooks", f"{key.hooks} rejects swaps until {opens_at}")
@@ -162,18 +162,20 @@ def confirm_by_quoter(ref: PoolRef, key: V4Constants, pool: Pool) -> BatchRead[N
     Raises `InvalidPoolState` unless the quoter returns the same amounts to the unit.
     """
     if not key.quoter:
-        raise InvalidPoolState("hooks", f"neither its code's hash nor a quoter confirms the rule of {key.hooks}")
+        raise InvalidPoolState("hooks", f"neither its code's hash nor a quoter confirms the rule for {key.hooks}")
     expected = [
         (down, amount_in, amount_out)
         for down in (True, False)
         for amount_in, amount_out in _trades_to_compare(pool, *(pool.tokens if down else pool.tokens[::-1]))
     ]
     if not expected:
-        raise InvalidPoolState("hooks", f"the pool has no swap by which a quoter could confirm the rule of {key.hooks}")
+        raise InvalidPoolState(
+            "hooks", f"the pool has no swap by which a quoter could confirm the rule for {key.hooks}"
+        )
     answers = yield [_quote_call(ref, key, down, amount_in) for down, amount_in, _ in expected]
     for (_, amount_in, amount_out), answer in zip(expected, answers, strict=True):
         if answer is None or read_word(answer, _QUOTE) != amount_out:
-            raise InvalidPoolState("hooks", f"the quoter contradicts the rule of {key.hooks} for {amount_in}")
+            raise InvalidPoolState("hooks", f"the quoter contradicts the rule for {key.hooks} for {amount_in}")
 
 
 def _trades_to_compare(pool: Pool, token_in: str, token_out: str) -> Iterator[tuple[int, int]]:

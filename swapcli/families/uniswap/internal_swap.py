@@ -42,7 +42,7 @@ class InternalSwap(NamedTuple):
         if asked <= self.amount:
             return bought, asked
         if self.amount * bought >= UINT256_LIMIT:
-            raise SwapReverts(f"pool {plain.key}: the hook cannot count {self.amount} times {bought}")
+            raise SwapReverts(f"pool {plain.key}: the hook overflows on {self.amount} times {bought}")
         return self.amount * bought // asked, self.amount
 
     def state(self) -> dict[str, object]:

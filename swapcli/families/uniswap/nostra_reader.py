@@ -55,8 +55,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     pools = [build_pool(ref, fee_ppm, {"reserves": reserves}) for fee_ppm in sorted(fees_ppm)]
     equal = [pool for pool in pools if _amounts(pool, amounts) == expected]
     if len(equal) != 1:
-        reason = "in more than one unit" if equal else "in no unit"
-        raise InvalidPoolState("fee_ppm", f"{reason} does a fee of {fee} give the amounts that the pair quotes")
+        fits = "more than one unit fits" if equal else "no unit fits"
+        raise InvalidPoolState("fee_ppm", f"{fits} a fee of {fee} and the amounts that the pair quotes")
     return equal[0]
 
 

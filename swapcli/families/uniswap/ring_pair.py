@@ -61,7 +61,7 @@ class RingPair(Pool):
         if not (x and y):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if x + amount_in > MAX_RESERVE:
-            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a reserve above 2^112 - 1")
+            raise SwapReverts(f"pool {self.key}: {amount_in} would raise a reserve above 2^112 - 1")
         scaled_in = amount_in * (PPM - self.fee_ppm)
         amount_out = scaled_in * y // (x * PPM + scaled_in)
         if not amount_out:

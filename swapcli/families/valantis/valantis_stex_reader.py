@@ -60,7 +60,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         view("reserves", ref.address, "getReserves()", decode=words(2)),
     )
     if pool["verifier"] != ZERO_ADDRESS:
-        raise invalid_response(_VERIFIER, "the pool checks who swaps")
+        raise invalid_response(_VERIFIER, "the pool restricts who can swap")
     amm, module = pool["amm"], pool["fee_module"]
     values = yield from read_views(
         view("is_paused", amm, _PAUSED),

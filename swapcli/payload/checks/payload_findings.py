@@ -130,7 +130,7 @@ def _variant_findings(
             yield FindingCode.READING_REMEMBERED.finding(_remembered(payloads, read))
         case VariantCertainty.ASSUMED:
             yield FindingCode.READING_ASSUMED.finding(
-                "simulate first: how the router reads rates and extra data is assumed"
+                "simulate first: swapcli assumes how the router reads rates and extra data"
             )
 
 

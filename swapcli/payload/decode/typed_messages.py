@@ -243,7 +243,7 @@ def _missing_in_domain(domain: Values, needed: set[str], allowed: set[str]) -> I
     if missing := sorted(needed - present - {_CHAIN, _CONTRACT}):
         yield f"the domain has no {', '.join(missing)}"
     if more := sorted((present - allowed) & {name for name, _ in DOMAIN_FIELDS}):
-        yield f"the domain has {', '.join(more)}, which this standard does not have"
+        yield f"the domain has {', '.join(more)}, which this standard does not define"
 
 
 # --- values

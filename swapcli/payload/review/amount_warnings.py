@@ -58,7 +58,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Findin
         if amount >= _MAX_AMOUNT:
             yield FindingCode.RATE_ABSURD.finding(f"{name} is more than the supply of any token: {amount} base units")
         elif fresh and token == order.token_out and amount >= _ABSURD_FACTOR * fresh:
-            times = f"{amount // fresh:,} times a fresh quote, {review.amount(fresh, token)}"
+            times = f"{amount // fresh:,} times a fresh quote of {review.amount(fresh, token)}"
             yield FindingCode.RATE_ABSURD.finding(f"{name} is {times}")
     token_in = review.wrapped(order.token_in)
     sold = sum(each.swap.amount_in or 0 for each in review.swaps if each.token_in == token_in)

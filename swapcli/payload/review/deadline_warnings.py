@@ -19,7 +19,7 @@ def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | Non
     `usual_s` is the usual maximum distance, None without one.
     """
     if end_s < now_s:
-        yield FindingCode.DEADLINE_PASSED.finding(f"{subject} ended at {format_time(end_s)}")
+        yield FindingCode.DEADLINE_PASSED.finding(f"{subject} expired at {format_time(end_s)}")
     elif (reason := describe_endless(end_s, now_s)) is not None:
         yield FindingCode.DEADLINE_NONE.finding(f"{reason}, so {subject} practically never expires")
     elif usual_s is not None and end_s - now_s > usual_s:

@@ -71,7 +71,7 @@ def _nonce_excesses(node: NodeFigures, second: NodeFigures) -> Iterator[str]:
     if latest is not None and not 0 <= nonce - latest <= MAX_PENDING_TRANSACTIONS:
         yield f"the nonce is {nonce:,}, but only {latest:,} transactions of the sender have been mined"
     if second.pending_nonce is not None and nonce != second.pending_nonce:
-        yield f"the nonce is {nonce:,}, but a second node has {second.pending_nonce:,}"
+        yield f"the nonce is {nonce:,}, but a second node reports {second.pending_nonce:,}"
 
 
 def _gas_excesses(gas: LimitedGas) -> Iterator[str]:

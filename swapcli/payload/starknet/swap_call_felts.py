@@ -39,7 +39,7 @@ def serialise_call(call: RouterCall) -> tuple[int, ...]:
     The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised, so it raises an error.
     """
     if call.integrator_data:
-        raise InvalidInput("the router on Starknet has no integrators")
+        raise InvalidInput("the router on Starknet does not support integrators")
     if not call.swaps:
         raise InvalidInput("a call needs at least one swap")
     swaps = (felt for number, swap in enumerate(call.swaps) for felt in _swap_felts(number, swap))

@@ -296,7 +296,7 @@ def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exa
         yield _taxed(FindingCode.TAXED_ON_TRANSFER, f"{symbol} taxes transfers", to_wallet, plan.amount)
     amounts = [*(sale.amount_in for sale in plan.sales), *(plan.amount for _ in transfers)]
     if any(-run.grown[0] > amount + _SHARE_UNITS for run, amount in zip(found.trials, amounts, strict=True)):
-        message = f"{symbol} takes more from its holder than they sell or send"
+        message = f"{symbol} takes more from its holder than the holder sells or sends"
         yield FindingCode.BALANCE_IRREGULAR.finding(message, "do not buy it: it takes what you hold")
     elif any(run.grown[1] > plan.amount + _SHARE_UNITS for run in transfers):
         message = f"{symbol} delivers more than is sent"

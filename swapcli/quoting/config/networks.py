@@ -316,7 +316,7 @@ def _unknown(name: str, source: RawValue, folder: NetworkFolder) -> ConfigError:
     closest = closest_names(name, _all_names(()), limit=1)
     new = "a new network needs chain_id and native: see swapcli help networks"
     if source.source is not None and folder.path is not None:
-        new = f"{new}; added networks of this settings file are in {folder.path}"
+        new = f"{new}; networks added to this settings file are in {folder.path}"
     return ConfigError(
         f'{source.lined_place}: unknown network "{name}"',
         hint=f"{did_you_mean(closest)} Otherwise: {new}" if closest else new,

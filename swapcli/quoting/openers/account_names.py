@@ -27,7 +27,7 @@ def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, 
     if not network.kind.traits.has_eth_nodes:
         raise InvalidAddress(f"{name} is not an address, and swapcli does not resolve {network.name} names")
     if nodes.setup.is_offline:
-        raise InvalidOption(f"{name} is resolved by a node, but --offline uses none", hint="give the address")
+        raise InvalidOption(f"{name} can only be resolved by a node, but --offline uses none", hint="give the address")
     service = find_name_service(name)
     setting = service.setting or f"networks.{service.network}.rpc_url"
     urls, headers = _name_nodes(nodes, networks, service, network)

@@ -285,7 +285,7 @@ class NodeOpener:
             if "found" not in error.details:
                 self._skip_variable(error.message)
             return None
-        self.setup.warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
+        self.setup.warn(f"using the node in {ETH_RPC_URL}, {node.redacted_url}")
         return node
 
     def _skip_variable(self, reason: str) -> None:

@@ -249,7 +249,7 @@ def make_plan(
     try:
         whole = quote(order.amount)
         if whole.result.output_amount < _output(quote, order.amount // 2) * _LEAST_GROWTH:
-            raise InvalidAmount("the pools cannot take the whole order", hint="choose a smaller AMOUNT")
+            raise InvalidAmount("the pools cannot fill the whole order", hint="choose a smaller AMOUNT")
         # A large order also uses expensive pools, so gas, fees and past prices are those of one part's route.
         usual = quote(max(order.amount // (terms.parts or _USUAL_PARTS), 1))
         figures = compute_figures(usual, swap_terms)

@@ -9,7 +9,7 @@ from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
 _CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
-_MORE_TIME = "allow it more time"
+_MORE_TIME = "try again, or allow more time with --timeout"
 
 
 class FailedAttempt(NamedTuple):

@@ -52,5 +52,5 @@ def _before(deadline_s: float, chunks: Iterator[bytes], host: str) -> Iterator[b
     """Yield chunks until the deadline, then raise `UpstreamTimeout`."""
     for chunk in chunks:
         if time.monotonic() > deadline_s:
-            raise UpstreamTimeout(f"{host} did not finish its response in time", hint="allow it more time")
+            raise UpstreamTimeout(f"{host} did not finish its response in time", hint="try again")
         yield chunk

@@ -248,7 +248,7 @@ class FoundPoolSource:
         without = f" (not of {', '.join(self._found.left_out)})" if self._found.left_out else ""
         if self._found.refs or not names:
             return "incomplete, because the request limit was reached: quote again"
-        return f"between {shown}{more}{without} only"
+        return f"only between {shown}{more}{without}"
 
 
 class KnownByLookup:

@@ -195,7 +195,7 @@ class SearchableMarket:
         check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
-                f"no route: the {self.network.name} market has no pool of {token.symbol}",
+                f"no route: the {self.network.name} market has no pool with {token.symbol}",
                 hint=f"swapcli tokens {self.network.name} lists its tokens",
                 details={"token": wrapped.address},
             )

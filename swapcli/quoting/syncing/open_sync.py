@@ -239,7 +239,7 @@ def sync_once(
     first = next(iter(filled.skipped), None)
     reason = "" if first is None else f": {first.count:,} were skipped, {printable(first.reason)}"
     raise UpstreamError(
-        f"the sync found no pool of {summary.network}{reason}; quotes continue without the store",
+        f"the sync found no pools on {summary.network}{reason}; quotes continue without the store",
         hint="check the node, --tokens, --protocols and --min-liquidity",
         details={"network": summary.network, "store": summary.path},
     )

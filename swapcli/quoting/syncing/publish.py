@@ -74,7 +74,11 @@ class _PublisherThread(Thread):
                         publisher.store = store
                         self._publish(publisher)
                 except Exception as error:  # the thread must survive defects, too
-                    problem = error.message if isinstance(error, SwapcliError) else f"a defect ({type(error).__name__})"
+                    problem = (
+                        error.message
+                        if isinstance(error, SwapcliError)
+                        else f"an internal error ({type(error).__name__})"
+                    )
                     self._report(f"blocks are not published: {problem}")
                     self._wakeup.wait(_RENEWAL_S)
                     publisher = None

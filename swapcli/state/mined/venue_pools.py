@@ -63,7 +63,7 @@ def find_venue_pools(
     missing = {item.key: item.reason for item in skipped}
     for name in without:
         if not found[name]:
-            reason = missing.get(name, "its contracts list no pool of the main tokens")
+            reason = missing.get(name, "its contracts list no pool with the main tokens")
             reasons[name] = f"none of its pools is known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 

@@ -60,7 +60,7 @@ def test_the_first_row_of_a_hook_counts_also_as_text() -> None:
         ({"rule": "feez"}, 'unknown rule "feez"'),
         ({"hooks": []}, "expected the address of a hook"),
         ({"hook": HOOK}, 'unknown key "hook"'),
-        ({"rule": CLANKER_STATIC}, "only the rule fees has fees here"),
+        ({"rule": CLANKER_STATIC}, "only the rule fees takes fees here"),
         ({"code_hash": "0x12"}, "64 hexadecimal digits"),
         ({"requires": [["$paused", 0]]}, "one of"),
         ({"requires": [["$fee"]]}, "2"),

@@ -56,9 +56,9 @@ def test_text_has_one_token_a_line() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "L has no token of base (chain 8453)"),
-        (b"# nothing\n", "L has no token of base (chain 8453)"),
-        (document(entry(chain_id=1)), "L has no token of base (chain 8453)"),
+        (b"", "L has no token on base (chain 8453)"),
+        (b"# nothing\n", "L has no token on base (chain 8453)"),
+        (document(entry(chain_id=1)), "L has no token on base (chain 8453)"),
         (b"{", "L: the token list is not valid JSON: .*"),
         (b"[]", "L: the document: expected an object, not a list"),
         (b"{}", "L: tokens: .*"),
@@ -96,7 +96,7 @@ def test_a_chain_id_may_be_text(chain_id: object) -> None:
 @pytest.mark.parametrize("chain_id", [STARKNET.chain_id, "SN_MAIN", hex(STARKNET.chain_id), 23448594291968336])
 def test_the_chain_id_of_starknet_has_a_name(chain_id: object) -> None:
     assert parse_token_list(document(entry("0x53c9", chain_id)), STARKNET, "L").tokens
-    with pytest.raises(InvalidInput, match="has no token of base"):
+    with pytest.raises(InvalidInput, match="has no token on base"):
         parse_token_list(document(entry("0x53c9", chain_id)), BASE, "L")
 
 

@@ -216,7 +216,7 @@ def test_pools_that_do_not_fit_are_refused_whatever_the_amount(amount: int) -> N
     ids=["another token", "backwards", "one pool sells another", "one pool buys another", "the wrong way round"],
 )
 def test_hops_that_do_not_join_are_refused(apart: Route) -> None:
-    with pytest.raises(InvalidRoute, match="do not join"):
+    with pytest.raises(InvalidRoute, match="do not connect"):
         flatten(apart)
 
 

@@ -118,7 +118,7 @@ MISTAKES = [
     ("rout base ETH USDC 1", 'no command "rout"', "did you mean route"),
     ("router deploy", 'no command "deploy"', "did you mean deploy-payload?"),
     ("tokens bse", 'no network "bse"', "did you mean base?"),
-    ("tokens base zzzzzzzz", "no token of base matches", "lists all 62"),
+    ("tokens base zzzzzzzz", "no token on base matches", "lists all 62"),
     ("price base ETHH", 'no token "ETHH"', "did you mean ETH?"),
     ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
     ("pools base ETH ETH", "cannot be the same", "name two different tokens"),
@@ -175,7 +175,7 @@ def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
     [
         (("1", "--view", "tre"), '--view: no view "tre"', "views: table, tree, line"),
         (("1", "--view", "tree", "--get", "route"), "--view cannot be combined with --get", "remove one"),
-        (("1", "-o", ""), "the file needs a name", ""),
+        (("1", "-o", ""), "--output needs a file name", "write --output FILE"),
         (("1", "2"), 'unexpected argument "2"', "--help"),
         (("$0",), "amount must be above zero", ""),
         (("0%",), '"0%" is not a valid part of a balance', "above 0%"),

@@ -106,6 +106,26 @@ def test_a_near_field_is_suggested(run: Run) -> None:
     assert run("networks", "--get", "9999.name").stderr.splitlines()[1].startswith("hint:  the list has entries 0 to ")
 
 
+@pytest.mark.parametrize(
+    ("command", "former", "present"),
+    [
+        ("route", "outputNetOfGas", "outputAfterGas"),
+        ("route", "bestSinglePath.gainBps", "singlePath"),
+        ("route", "singlePath.amount", "outputAmount"),
+        ("depth", "levels.0.level", "impactPercent"),
+        ("pools", "pools.0.amm_name", "protocol"),
+        ("networks", "0.tokenIn", None),
+    ],
+)
+def test_a_renamed_field_has_its_present_name_in_the_hint(
+    run: Run, command: str, former: str, present: str | None
+) -> None:
+    ran = run(command, "--get", former)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    hint = ran.stderr.splitlines()[1]
+    assert hint.startswith("hint:  it has ") if present is None else hint == f"hint:  did you mean {present}?"
+
+
 @pytest.mark.parametrize("other", ["--format=plain", "--format=table"])
 def test_a_field_of_the_json_is_not_a_table(run: Run, other: str) -> None:
     ran = run("networks", "--get", "0.name", other)

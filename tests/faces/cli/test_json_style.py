@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from swapcli.faces.cli.synonyms import FIELDS
 from swapcli.faces.cli.tools.schemas import build_schema, printed_by
 from swapcli.interface.document_types import DOCUMENTS
 
@@ -86,6 +87,11 @@ def test_no_field_of_an_own_document_is_null_or_an_empty_list(name: str) -> None
 @pytest.mark.parametrize("name", sorted(KEPT - {"record"}))
 def test_documents_that_can_be_posted_back_keep_null(name: str) -> None:
     assert allows_null(build_schema(name).document())
+
+
+def test_the_present_names_of_renamed_fields_exist() -> None:
+    found = {each for name in DESCRIBED for each in fields_of(build_schema(name).document())}
+    assert {each for names in FIELDS.values() for each in names} <= found
 
 
 @pytest.mark.parametrize("word", ["netOfGas", "venue", "leftOut", "rehears", "amm"])

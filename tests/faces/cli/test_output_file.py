@@ -134,7 +134,7 @@ def test_a_dash_is_stdout() -> None:
     ("command", "message"),
     [
         ((*ROUTE, "-o", "missing/r.json"), "its folder does not exist"),
-        ((*ROUTE, "-o", ""), "the file needs a name"),
+        ((*ROUTE, "-o", ""), "--output needs a file name"),
         ((*ROUTE, "-o", "."), "it is a folder"),
         (("calldata", "base", "ETH", "USDC", "1", "-o", "c.csv"), "this command does not print csv"),
         ((*ROUTE, "--watch", "-o", "r.json"), "--watch prints many"),

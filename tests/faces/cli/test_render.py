@@ -325,7 +325,7 @@ def test_the_l1_data_fee_is_part_of_the_gas_cost() -> None:
     [
         (80, "single path 2,000.00 bps less", "splitting gains 2,500.00 bps"),
         (100, "", "splitting gains nothing"),
-        (125, "single path 2,500.00 bps more before gas", "splitting saves gas for 2,000.00 bps"),
+        (125, "single path 2,500.00 bps more before gas", "splitting saves gas worth 2,000.00 bps"),
         (None, "no single path can fill the order", "no single path can fill the order"),
     ],
 )
@@ -363,7 +363,7 @@ def test_a_list_wider_than_the_terminal_says_what_it_cuts() -> None:
     lines = [line.split() for line in stream.getvalue().splitlines()]
     assert lines[0] == ["Name", "Address"]
     assert [line[1] for line in lines[1:3]] == [address for _, address in LISTING.rows]
-    assert stream.getvalue().splitlines()[3:] == ["In 80 columns shortened: name. --format plain shows all."]
+    assert stream.getvalue().splitlines()[3:] == ["In 80 columns, shortened: name. --format plain shows all."]
 
 
 def test_a_list_in_a_narrow_terminal_is_not_cut() -> None:

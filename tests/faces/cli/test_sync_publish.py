@@ -81,5 +81,5 @@ def test_a_failure_to_read_the_store_is_retried(redis_server: RedisServer, tmp_p
             until(lambda: notes)
             wake()
             until(lambda: len(notes) == 2)
-    problem = "no store at" if isinstance(failure, ConfigError) else "a defect (RuntimeError)"
+    problem = "no store at" if isinstance(failure, ConfigError) else "an internal error (RuntimeError)"
     assert notes == [f"blocks are not published: {problem}", f"publishing to {redis_server.server.shown}"]

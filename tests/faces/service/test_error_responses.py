@@ -130,7 +130,7 @@ def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) 
     promised = route | {"outputAmount": str(out * 2)}
     least = out * 2 - out * 2 * 5_000 // 1_000_000
     answer = v2_calldata(service, route=promised)
-    message = f"the route now gives {out}, less than the {least} its slippage allows"
+    message = f"the route now pays {out}, less than the {least} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message, FRESH)))
 
 
@@ -196,7 +196,7 @@ def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> No
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2)}, slippage=50)
     assert answer.status_code == 200
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2 + 1)}, slippage=50)
-    message = f"the route now gives {out}, less than the {out + 1} its slippage allows"
+    message = f"the route now pays {out}, less than the {out + 1} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, brief("Route expired", message, FRESH))
 
 
@@ -249,7 +249,7 @@ def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
     route = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
-    message = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} its slippage allows"
+    message = f"the route now pays {out}, less than the {3 * out - 3 * out // 2} its slippage allows"
     assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", message, FRESH))
 
 

@@ -242,7 +242,7 @@ def test_a_boosted_pool_with_another_share_is_left_out() -> None:
 
     vault = RecordedVault(pool)
     vault.set(VAULT, "getERC4626BufferAsset(address)", share, types=["address"], values=[pool.tokens[1]])
-    assert_left_out(vault, "does not stand for")
+    assert_left_out(vault, "is not a wrapper of")
 
     for call in share_price_calls(share)[1:]:
         vault = RecordedVault(pool)

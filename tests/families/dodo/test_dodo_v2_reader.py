@@ -81,7 +81,7 @@ def test_pools_of_each_kind_are_read_in_one_round() -> None:
 def test_impossible_answers_leave_a_pool_out() -> None:
     pool = next(pool for pool in POOLS if not pool.derives_targets)
     state = pool.price, pool.slippage, *pool.reserves, *pool._current_targets()
-    with pytest.raises(InvalidUpstreamResponse, match="not a state"):
+    with pytest.raises(InvalidUpstreamResponse, match="not a price state"):
         run(load(ref_of(pool)), contract_of(pool, **{"getPMMStateForCall()": words(*state, 3)}))
     with pytest.raises(InvalidUpstreamResponse):
         run(load(ref_of(pool)), contract_of(pool, **{"getUserFeeRate(address)": None}))

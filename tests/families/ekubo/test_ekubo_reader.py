@@ -58,7 +58,7 @@ from tests.payload.starknet.pools_on_chain import (
 from tests.state.rpc.test_starknet_node import connected
 from tests.support.outside_ids import ekubo_id
 
-RUNS_WITH_SWAPS = "runs with each swap, and may change it"
+RUNS_WITH_SWAPS = "runs on each swap and may change its amounts"
 LIVE = {
     "JediSwap": ConstantProduct,
     "10kSwap": ConstantProduct,

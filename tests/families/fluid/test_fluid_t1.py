@@ -25,7 +25,7 @@ REASONS = {
     "DexT1__OracleUpdateHugeSwapDiff": (InsufficientLiquidity, "5%"),
     "DexT1__SwapInLimitingAmounts": (InsufficientLiquidity, "half"),
     "DexT1__TokenReservesTooLow": (InsufficientLiquidity, "too little"),
-    "DexT1__LimitingAmountsSwapAndNonPerfectActions": (SwapReverts, "no amounts|an input of 0"),
+    "DexT1__LimitingAmountsSwapAndNonPerfectActions": (SwapReverts, "does not swap an input|an input of 0"),
     "Panic(0x11)": (InsufficientLiquidity, "less than"),
 }
 

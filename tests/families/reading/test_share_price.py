@@ -50,7 +50,7 @@ def test_a_share_with_a_fee_on_deposits_is_refused(assets: int, price: float) ->
 
 
 def test_a_share_that_previews_nothing_is_refused() -> None:
-    with pytest.raises(InvalidUpstreamResponse, match="does not preview"):
+    with pytest.raises(InvalidUpstreamResponse, match="preview of its conversions reverts"):
         read_share_price(SHARE, [bytes(32), *[None] * (len(share_price_calls(SHARE)) - 1)])
 
 

@@ -128,7 +128,7 @@ def test_a_ramp_of_the_amplification_is_read_as_of_the_block(curve: Contract) ->
     [
         ("fee()", 6 * 10**9, "fee_ppm: expected at most half of the output"),
         ("A()", 0, "A(): 0 does not fit A_precise(), 20000"),
-        ("offpeg_fee_multiplier()", 2**63, "offpeg_fee_multiplier: lifts the fee above half"),
+        ("offpeg_fee_multiplier()", 2**63, "offpeg_fee_multiplier: raises the fee above half"),
         ("balances(uint256)", 2**130, "reserves[0]: expected an integer"),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_fork_that_quotes_otherwise_is_left_out(off_by: int) -> None:
 def test_a_fork_without_a_fee_is_left_out() -> None:
     skipped = read_pair({}, quote=VOLATILE_QUOTE, is_stable=False)
     assert isinstance(skipped, SkippedItem)
-    assert skipped.reason.endswith("neither the pair nor its factory gives a fee")
+    assert skipped.reason.endswith("neither the pair nor its factory reports a fee")
 
 
 def test_the_fee_of_solidly_v3_is_in_its_first_slot() -> None:

@@ -37,7 +37,7 @@ def test_only_a_pool_with_a_hook_is_of_the_family() -> None:
     plain = full_range_pool()
     fees = HookFees(DirectionFees(3_000), DirectionFees(3_000))
     state = {**plain.state(), "hook_fees": fees.state(), "hook_gas": 0}
-    with pytest.raises(InvalidPoolState, match="only a pool of Uniswap V4 with a hook"):
+    with pytest.raises(InvalidPoolState, match="only Uniswap V4 pools with a hook"):
         UniswapV4Hooked.from_state(PoolIdentity(*plain.identity), state)
 
 

@@ -62,8 +62,8 @@ def test_the_unit_of_the_fee_is_found(whole_fee: int) -> None:
     ("reserves", "whole_fee", "reason"),
     [
         ([0, 0], 10_000, "without liquidity"),
-        ([10**24, 10**12], 7_000, "in no unit"),
-        ([10**3, 10**3], 10_000, "in more than one unit"),
+        ([10**24, 10**12], 7_000, "no unit fits"),
+        ([10**3, 10**3], 10_000, "more than one unit fits"),
     ],
 )
 def test_a_pair_whose_amounts_do_not_show_one_unit_is_left_out(
@@ -78,4 +78,4 @@ def test_a_pair_with_another_curve_is_left_out() -> None:
     """As the factory's stable pairs are."""
     pool, skipped = read_pair(EqualPair((STRK, USDC), [10**24, 10**12], 5))
     assert pool is None
-    assert ["in no unit" in each.reason for each in skipped] == [True]
+    assert ["no unit fits" in each.reason for each in skipped] == [True]

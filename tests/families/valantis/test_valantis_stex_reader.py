@@ -120,7 +120,7 @@ def test_pools_of_both_fee_modules_are_read_in_three_rounds(pool: ValantisStex) 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"verifierModule": words(7)}, "checks who swaps"),
+        ({"verifierModule": words(7)}, "restricts who can swap"),
         ({"paused": words(1)}, "paused"),
         ({"feeParams": None}, "module is unknown"),
         ({"feeParams": words(2_000, 9_500, 1, 59)}, "do not follow the known rules"),

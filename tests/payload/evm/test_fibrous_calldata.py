@@ -156,7 +156,7 @@ def test_a_permit_excludes_an_integrator() -> None:
 def test_the_error_for_a_huge_number_is_short() -> None:
     with pytest.raises(InvalidInput) as caught:
         encode_call(CALL._replace(route=ROUTE._replace(amount_in=10**10_000)))
-    assert caught.value.message == "amount_in: a number of 33220 bits does not fit uint256"
+    assert caught.value.message == "amount_in: a 33220-bit number does not fit uint256"
 
 
 def test_the_error_for_a_long_text_is_short() -> None:

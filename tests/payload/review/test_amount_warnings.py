@@ -80,9 +80,9 @@ def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
     [
         ({}, []),
         ({"min_received": 200_999_999_999}, []),
-        ({"min_received": 201_000_000_000}, ["the minimum is 100 times a fresh quote, 2,010 USDC"]),
-        ({"promised_received": 10**15}, ["the minimum is 497,512 times a fresh quote, 2,010 USDC"]),
-        ({"amount_out": 10**15}, ["the quoted output is 497,512 times a fresh quote, 2,010 USDC"]),
+        ({"min_received": 201_000_000_000}, ["the minimum is 100 times a fresh quote of 2,010 USDC"]),
+        ({"promised_received": 10**15}, ["the minimum is 497,512 times a fresh quote of 2,010 USDC"]),
+        ({"amount_out": 10**15}, ["the quoted output is 497,512 times a fresh quote of 2,010 USDC"]),
         ({"amount_in": (1 << 112) - 1}, []),
         ({"amount_in": 1 << 112}, [f"the amount sold is more than the supply of any token: {1 << 112} base units"]),
         ({"min_received": 1 << 255}, [f"the minimum is more than the supply of any token: {1 << 255} base units"]),

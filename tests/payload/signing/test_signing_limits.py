@@ -38,7 +38,7 @@ def test_a_nonce_is_at_most_16_above_the_mined_ones(nonce: int, is_refused: bool
 @pytest.mark.parametrize("nonce", [8, 10, 0])
 def test_a_second_node_may_deny_a_nonce(nonce: int) -> None:
     found = excesses(second=HONEST._replace(pending_nonce=nonce))
-    assert found == [f"the nonce is 9, but a second node has {nonce}"]
+    assert found == [f"the nonce is 9, but a second node reports {nonce}"]
 
 
 @pytest.mark.parametrize(("max_fee_wei", "count"), [(10 * GWEI, 0), (10 * GWEI + 1, 1), (1_000 * GWEI, 2)])

@@ -179,7 +179,7 @@ def test_a_misspelt_network_is_not_taken_for_a_new_one() -> None:
 def test_a_network_that_was_added_for_a_different_settings_file_is_looked_for_beside_this_one() -> None:
     error = refused(networks(local={"rpc_urls": ["http://127.0.0.1:1"]}), at=OTHER_FILE, config_path=OTHER_FILE)
     assert error.hint is not None
-    assert error.hint.endswith("added networks of this settings file are in /etc/networks")
+    assert error.hint.endswith("networks added to this settings file are in /etc/networks")
 
 
 def test_a_misspelt_network_in_a_variable_is_refused_by_its_name() -> None:

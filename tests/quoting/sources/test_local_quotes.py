@@ -149,7 +149,7 @@ def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
 
 def test_a_token_outside_the_market_has_no_route() -> None:
     gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
-    with pytest.raises(NoRoute, match="the testnet market has no pool of GONE"):
+    with pytest.raises(NoRoute, match="the testnet market has no pool with GONE"):
         quote_order(source(), Order(TESTNET.native, gone, 10**18))
 
 

@@ -126,7 +126,7 @@ def bomb() -> bytes:
 @pytest.mark.parametrize(
     ("failure", "problem"),
     [
-        (says(200, b"no gzip", Content_Encoding="gzip"), "sent a body that is not gzip, as its header claims"),
+        (says(200, b"no gzip", Content_Encoding="gzip"), "sent a body that is not gzip, although its header says so"),
         (says(200, gzip.compress(b"[]")[:-4], Content_Encoding="gzip"), "sent a body that ends early"),
         (says(200, b"[]", Content_Encoding="br"), "used a compression that was not requested"),
         (says(200, bomb(), Content_Encoding="gzip"), "sent more than 32 MiB, more than any response needs"),

@@ -91,7 +91,7 @@ def _facts(found: "Allowance") -> Iterator["Fact"]:
         return
     until = format_time(found.permit2.expiration_s, has_seconds=False)
     has_ended = found.permit2.expiration_s < found.block.timestamp
-    end = "" if not found.permit2.amount else f"ended {until}" if has_ended else f"until {until}"
+    end = "" if not found.permit2.amount else f"expired {until}" if has_ended else f"until {until}"
     yield Fact("To Permit2", _amount(found, found.permit2.permit2_amount), "")
     yield Fact("In Permit2", _amount(found, found.permit2.amount), end)
 

@@ -153,7 +153,7 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
     if not isinstance(name, str) or not name:
         if option or session.settings.network:
             return session.network_name(option)
-        raise InvalidOption("the route has no network", hint="add --network NAME")
+        raise InvalidOption("the route does not name its network", hint="add --network NAME")
     if option and option.lower() != name.lower() and option != str(session.networks.chain_id(name)):
         raise InvalidOption(f"the route is for {name}, not for {option}", hint="remove --network")
     return name

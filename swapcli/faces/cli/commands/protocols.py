@@ -15,7 +15,7 @@ from swapcli.faces.cli.session import open_session
 if TYPE_CHECKING:
     from swapcli import ListedProtocol, ProtocolList, VenueList
 
-UNUSED_FAMILY = "no protocol of the network has this family"
+UNUSED_FAMILY = "no protocol on the network uses this family"
 COLUMNS = (
     Column("id", is_whole=True),
     Column("protocol", readable_width=23),

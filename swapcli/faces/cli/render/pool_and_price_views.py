@@ -49,9 +49,9 @@ def _pools_title(found: PoolList, names: Sequence[str]) -> str:
     """Return the number of pools, in words."""
     trading, network = f" with {' and '.join(map(printable, names))}" if names else "", found.network.name
     if not found.total:
-        return f"No pool of {network}{trading}"
+        return f"No pools on {network}{trading}"
     shown = f"{len(found.pools):,} of " if len(found.pools) < found.total else ""
-    return f"{shown}{found.total:,} pool{'s' if found.total != 1 else ''} of {network}{trading}"
+    return f"{shown}{found.total:,} pool{'s' if found.total != 1 else ''} on {network}{trading}"
 
 
 def build_price_view(found: PriceList) -> DetailView:
@@ -117,7 +117,7 @@ def _price_row(found: TokenPrice, address: str, digits: int) -> tuple[str, ...]:
 def _basis(found: TokenPrice) -> str:
     """Describe the basis of a price: the path, and the number of its pools."""
     if len(found.path) < 2 or found.basis is None:
-        return "prices start from it"
+        return "the token that prices start from"
     count = sum(map(len, found.basis.pools))
     path = " → ".join(symbol(token) for token in found.path)
     return f"{path}, {count} pool{'s' if count != 1 else ''}"

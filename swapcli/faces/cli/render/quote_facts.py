@@ -253,7 +253,7 @@ def _pool_limit(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
     limit, order = figures.pool_limit, answer.order
     if limit is None:
         return
-    cost = f"costs {limit.cost_bps:,.2f} bps" if limit.cost_bps >= 0 else f"saves gas for {-limit.cost_bps:,.2f} bps"
+    cost = f"costs {limit.cost_bps:,.2f} bps" if limit.cost_bps >= 0 else f"saves gas worth {-limit.cost_bps:,.2f} bps"
     without = short_amount(limit.amount, order.token_in if order.reverse else order.token_out)
     yield Fact("Pool limit", cost if limit.cost_bps else "costs nothing", f"{without} without it")
 
@@ -261,7 +261,7 @@ def _pool_limit(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
 def _split_gain(gain_bps: float) -> str:
     """Describe the gain over the best single path. It is negative only if the route saves more than that in gas."""
     if gain_bps < 0:
-        return f"splitting saves gas for {-gain_bps:,.2f} bps"
+        return f"splitting saves gas worth {-gain_bps:,.2f} bps"
     return f"splitting gains {gain_bps:,.2f} bps" if gain_bps else "splitting gains nothing"
 
 
@@ -282,7 +282,7 @@ def _after_gas(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
         share = (amount_out - net) / amount_out
         note = f"gas takes {format_percentage(share) if share < 1 else 'more than all'} of the output"
         if figures.gas_value_source is GasValueSource.BEST_PATH:
-            note += ", valued by the best path"
+            note += ", valued at the rate of the best path"
         yield Fact("After gas", exact_amount(net, answer.order.token_out), note)
 
 

@@ -176,7 +176,7 @@ def _print_cuts(tables: Sequence[FittedTable], console: Console) -> None:
     dropped = dict.fromkeys(title for table in tables for title in table.dropped)
     groups = {"not shown": dropped, "shortened": shortened}
     if cuts := [f"{what}: {', '.join(titles)}" for what, titles in groups.items() if titles]:
-        _print_words(f"In {console.width} columns {'; '.join(cuts)}. --format plain shows all.", QUIET, console)
+        _print_words(f"In {console.width} columns, {'; '.join(cuts)}. --format plain shows all.", QUIET, console)
 
 
 def print_details(sheet: DetailView, console: Console) -> None:

@@ -166,7 +166,7 @@ class ToolCaller:
             with suppress(FailedCommand):
                 found += read_answer(tokens, call, await self._run(tokens, line), self._find_network)["tokens"][:1]
         if not found:
-            raise UnknownToken(f"no pool of {', '.join(call.command['tokens'])} was found on {network}")
+            raise UnknownToken(f"no pool with {', '.join(call.command['tokens'])} was found on {network}")
         # Not by symbol: any token may call itself USDC.
         self._found.add(network, [token["address"] for token in found])
         return {**document, "found": found}

@@ -225,7 +225,7 @@ def test_a_route_that_names_no_network_needs_one() -> None:
     refused = run_swapcli("execute", *TO_WALLET, stdin=route)
     assert (refused.exit_code, refused.stderr.splitlines()) == (
         2,
-        ["error: the route has no network", "hint:  add --network NAME"],
+        ["error: the route does not name its network", "hint:  add --network NAME"],
     )
     assert run_swapcli("execute", *TO_WALLET, "--network", "monad", stdin=route).exit_code == 0
     assert run_swapcli("execute", *TO_WALLET, stdin=route, env={"SWAPCLI_NETWORK": "monad"}).exit_code == 0

@@ -186,7 +186,7 @@ def test_the_last_line_counts_what_has_no_route(comparison: Any) -> None:
     count = sum(each["kind"] == "protocol" and each.get("error") is not None for each in comparison["alternatives"])
     text = run_swapcli("compare", *ORDER).stdout
     assert count > 1
-    assert f"{count} more protocols have no route alone" in text.split("\n\n")[-1]
+    assert f"{count} more protocols cannot fill the order alone" in text.split("\n\n")[-1]
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], int, str]] = {
     "more than there is": (
         ("base", "ETH", "USDC", "1000000000000", "--over", "1h"),
         2,
-        "the pools cannot take the whole order",
+        "the pools cannot fill the whole order",
     ),
     "no amount": (("base", "ETH", "USDC", "--over", "1h"), 2, "TOKEN_IN, TOKEN_OUT and AMOUNT are required"),
     "a reverse order": ((*ORDER, "--over", "1h", "--reverse"), 2, "--reverse cannot be combined with a plan"),

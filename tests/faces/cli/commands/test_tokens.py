@@ -95,6 +95,6 @@ def test_starknet_addresses_match_without_leading_zeros() -> None:
 def test_a_pattern_without_a_match_is_an_error(pattern: str) -> None:
     ran = run_swapcli("tokens", "base", pattern)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("error: no token of base matches ")
+    assert ran.stderr.startswith("error: no token on base matches ")
     assert "\x1b" not in ran.stderr
     assert "did you mean USDC?" in run_swapcli("tokens", "base", "uscd").stderr

@@ -82,7 +82,7 @@ def _check_titles(shown: str, number: int, titles: list[str]) -> None:
     if missing:
         raise _invalid(shown, number, _separated(titles) or f"has no column {', '.join(missing)}")
     if unknown or len(set(titles)) < len(titles):
-        found = f"the column {printable(unknown[0] or 'without a title')}" if unknown else "a column twice"
+        found = f"the column {printable(unknown[0] or 'without a title')}" if unknown else "the same column twice"
         raise _invalid(shown, number, f"has {found}")
 
 

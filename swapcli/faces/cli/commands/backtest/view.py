@@ -19,7 +19,7 @@ COLUMNS = (
     Column("for"),
     Column("quotes", is_whole=True, drop_order=1),
     Column("median rate", is_whole=True),
-    Column("5% to 95%", drop_order=2),
+    Column("p5 to p95", drop_order=2),
     Column("wins", is_whole=True),
     Column("median gain", is_whole=True),
 )
@@ -42,7 +42,7 @@ def _facts(blocks: Sequence[int], summary: BacktestSummary) -> Iterator[Fact]:
     if summary.gains is None or summary.win_share is None:
         return
     yield Fact("Wins", f"{summary.win_share:.1%}", "the split route pays more after gas than the best single path")
-    spread = f"median; 5% to 95%: {summary.gains.p05:+,.2f} to {summary.gains.p95:+,.2f}"
+    spread = f"median; p5 to p95: {summary.gains.p05:+,.2f} to {summary.gains.p95:+,.2f}"
     yield Fact("Gain", f"{summary.gains.median:+,.2f} bps", spread)
 
 

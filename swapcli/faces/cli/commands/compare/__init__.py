@@ -127,7 +127,7 @@ def compare(
     if names and session.setup.block is not None:
         raise InvalidOption("aggregators quote on their own state, so --block cannot be combined with --aggregators")
     if proof is not None:
-        check_folder(proof)
+        check_folder("--proof", proof)
     context = open_local_context(session, network, certify=certify, proof=proof is not None)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=session.setup.block is not None)

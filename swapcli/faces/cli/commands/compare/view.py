@@ -76,7 +76,7 @@ def _footer(found: Comparison) -> Iterator[str]:
             yield f"{_way(each)}: {printable(each.simulation.reason)}"
     count = sum(map(_is_quiet, found.alternatives))
     if count:
-        yield f"{count} more protocol{'s have' if count > 1 else ' has'} no route alone; --json lists them."
+        yield f"{count} more protocol{'s' if count > 1 else ''} cannot fill the order alone; --json lists them."
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:

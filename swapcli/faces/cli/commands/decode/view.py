@@ -117,7 +117,7 @@ class _Words:
                 "At most" if order.is_exact_out else "You sell", sold, self._base_units(order.amount_in, token_in)
             )
         else:
-            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
+            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router holds")
         minimum = self._amount(order.min_received, token_out, order.token_out)
         least = self._base_units(order.min_received, token_out)
         yield Fact("You buy" if order.is_exact_out else "At least", minimum, least)

@@ -44,7 +44,7 @@ def _facts(depth: Depth) -> Iterator[Fact]:
         yield Fact("Impact", IMPACT_NOTES[basis], _FEES[basis])
     if depth.has_end:
         last = depth.points[-1].amount_in
-        yield Fact("Liquidity", "ends", f"after {in_tokens(last, depth.token_in)} there is no route")
+        yield Fact("Liquidity", "ends", f"no route above {in_tokens(last, depth.token_in)}")
 
 
 def _level_list(depth: Depth) -> ListView:

@@ -15,7 +15,7 @@ VENUE_COLUMNS = (
     Column("used by", is_whole=True),
     Column("would use", is_whole=True),
     Column("median bps", is_whole=True),
-    Column("5% to 95%", drop_order=1),
+    Column("p5 to p95", drop_order=1),
 )
 SWAP_COLUMNS = (
     Column("transaction", has_pool_ids=True),
@@ -62,7 +62,7 @@ def _facts(summary: HindsightSummary) -> Iterator[Fact]:
         return
     counts = f"{summary.better} better, {summary.equal} equal, {summary.worse} worse"
     yield Fact("Best route", counts, "after gas, at the parent block")
-    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", f"median; 5% to 95%: {_range(summary.bps)}")
+    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", f"median; p5 to p95: {_range(summary.bps)}")
 
 
 def _row(swap: SwapHindsight) -> tuple[str, ...]:

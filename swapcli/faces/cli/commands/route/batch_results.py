@@ -91,7 +91,7 @@ class BatchResults:
                 of_batch = (
                     "the batch has fewer orders"
                     if order is None
-                    else f"that place in the batch has order {_shown(expected)}"
+                    else f"the batch has order {_shown(expected)} in that place"
                 )
                 raise InvalidInput(
                     f"result {number} of {self._name} belongs to order {_shown(found)}, but {of_batch}",

@@ -79,7 +79,7 @@ class WatchScreen:
         return (
             *(Fact("Warning", "", printable(warning.message)) for warning in quote.warnings),
             Fact("Change", value, f"{change.bps:+,.2f} bps since {since}" if change.bps else f"none since {since}"),
-            Fact("Watching", self._pace, "Ctrl-C ends"),
+            Fact("Watching", self._pace, "Ctrl-C exits"),
         )
 
     def _draw(self, quote: SwapQuote, facts: tuple[Fact, ...]) -> None:

@@ -313,7 +313,7 @@ def test_workers_end_with_a_killed_parent(market_file: str) -> None:
         (("--results", "/dev/full"), "is not a regular file"),
         (("--results", "/dev/zero", "--resume"), "is not a regular file"),
         (("--results", "-"), "--results needs a file name"),
-        (("--results", ""), "cannot write"),
+        (("--results", ""), "--results needs a file name"),
     ],
 )
 def test_wrong_batch_options_are_refused(batch: Callable[..., CommandResult], options: Any, message: str) -> None:
@@ -334,7 +334,7 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
     [
         (
             '{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n',
-            "belongs to order 9, but that place in the batch has order 2",
+            "belongs to order 9, but the batch has order 2 in that place",
         ),
         ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch has fewer orders"),
         ("nonsense\n", "is not a batch result"),
@@ -346,7 +346,7 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
         ('{"id": 1, "result": {"\udcff": 1}}\n', "is not a batch result"),
         ("id,success\n", "is not a batch result"),
         ("\n", "is not a batch result"),
-        (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but that place in the batch"),
+        (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but the batch has order"),
     ],
 )
 def test_results_of_another_batch_are_left_alone(

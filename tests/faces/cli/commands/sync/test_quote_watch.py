@@ -79,7 +79,7 @@ def test_a_terminal_shows_quotes_in_place_until_ctrl_c(scene: Scene, term: str) 
         assert process.wait(timeout=TIMEOUT_S) == 0
         os.close(ours)
     assert ("\x1b[J" in shown) == (term == "xterm")
-    assert shown.count("Ctrl-C ends") >= 3
+    assert shown.count("Ctrl-C exits") >= 3
 
 
 def read_until(terminal: int, text: str, process: subprocess.Popen[str]) -> str:

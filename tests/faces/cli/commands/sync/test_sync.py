@@ -48,7 +48,7 @@ def test_skipped_pools_are_reported_with_the_reason(scene: Scene) -> None:
 def test_a_first_sync_without_pools_changes_no_quote(scene: Scene) -> None:
     ran = scene.sync("--tokens", "ETH,USDC", "--json")
     assert (ran.exit_code, ran.error["code"]) == (5, "UPSTREAM_ERROR")
-    assert ran.error["message"].startswith("the sync found no pool of anvil: ")
+    assert ran.error["message"].startswith("the sync found no pools on anvil: ")
     quote = run_swapcli("route", "anvil", "ETH", "USDC", "1", "--offline", "--json", env=scene.env)
     assert quote.error["code"] != "NO_ROUTE"  # as without a store: this network has no embedded market
     assert scene.sync("--json").exit_code == 0
