@@ -7,7 +7,7 @@ from swapcli import Market
         print(quote.amount_out, quote.min_received)
         print(quote.transaction(destination="0x1111111111111111111111111111111111111111"))
 
-`Market.live` quotes on the newest block of a node. Amounts as text or `Decimal` are whole tokens, integers are base
+`Market.live` quotes on the latest block of a node. Amounts as text or `Decimal` are whole tokens, integers are base
 units. Importing the package loads nothing else: each name below is loaded when it is first used.
 """
 

@@ -191,7 +191,7 @@ def test_a_how_to_prints_what_it_shows(
 ) -> None:
     reader, outputs = tutorial
     machine, node = reader.copy(tmp_path / "reader"), Node(int(reader.ports["8545"]))
-    # However long the other pages took, the newest block is new, and gas costs the same.
+    # However long the other pages took, the latest block is new, and gas costs the same.
     node.ask("anvil_setNextBlockBaseFeePerGas", hex(10**9))
     node.ask("evm_mine")
     try:

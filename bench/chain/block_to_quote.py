@@ -56,7 +56,7 @@ class Announced:
 
 
 Shown = Callable[[], int]
-"""Returns the newest block that a command has shown so far."""
+"""Returns the latest block that a command has shown so far."""
 
 
 def measure_block_to_quote(
@@ -102,7 +102,7 @@ def _measure(chain: AnvilChain, crowd: Crowd, found: Announced, swaps: int, show
 
 
 def _wait_for_block(chain: AnvilChain, show: Shown, limit_s: float) -> float | None:
-    """Return the seconds until the newest block is shown; None if that takes longer than `limit_s`."""
+    """Return the seconds until the latest block is shown; None if that takes longer than `limit_s`."""
     started_s = perf_counter()
     head = int(chain.node.ask("eth_blockNumber"), 16)
     while show() < head:

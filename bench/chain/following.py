@@ -109,7 +109,7 @@ def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
 
 
 def _wrong(store: Store, node: RpcNode, pools: int) -> int:
-    """Count the pools that differ from an independent read at the newest block. Raises `BenchmarkFailed` unless the
+    """Count the pools that differ from an independent read at the latest block. Raises `BenchmarkFailed` unless the
     store is at that block with `pools` pools."""
     number, stored = node.read_head().block.number, store.read_market()
     true = fresh(node, stored.pools.values(), number)

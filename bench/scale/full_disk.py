@@ -6,7 +6,7 @@ The store, temporary files, the home folder and the log are on a small file syst
 service of one process, `workers` has two and a writer, and `feed` follows a feed, whose writer has the full disk, too.
 With `--early` the disk is full before they start. With `--kill` a worker and the process that writes the store are
 killed while it is full. Exits with 1 if a request was rejected while the disk was full, an amount was wrong, or the
-store is not on the disk with the newest block in the end.
+store is not on the disk with the latest block in the end.
 """
 
 from __future__ import annotations

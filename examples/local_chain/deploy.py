@@ -125,7 +125,7 @@ def main() -> None:
     save(definition)
     definition["routers"] = {"own": {"address": node.send(router_deployment("local").transaction.calldata)}}
     save(definition)
-    # Pools that are new in the newest block would use more gas in the next one.
+    # Pools that are new in the latest block would use more gas in the next one.
     node.ask("evm_increaseTime", 12)
     node.ask("evm_mine")
     print(f"local.json describes the network local at {node.url}")

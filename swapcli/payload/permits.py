@@ -74,7 +74,7 @@ def read_signed_permit(
 
 
 def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int) -> tuple[TypedData, int]:
-    """Return the message to sign, and its nonce, at the newest block.
+    """Return the message to sign, and its nonce, at the latest block.
 
     Raises `InvalidOption` if the token has no EIP-2612 permit, and `UpstreamError` if the node fails.
     """

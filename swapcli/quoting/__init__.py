@@ -2,7 +2,7 @@
 
 `openers` open sources, markets and nodes as the settings in `config` say. `sources` quote on pools from different
 places: in memory, in a store, read from a node, or at a `remote` service. `followers` keep markets in memory at the
-newest block. `quote_results` defines the results, `review` compares payloads with them, and `verification` compares
+latest block. `quote_results` defines the results, `review` compares payloads with them, and `verification` compares
 mined swaps with them; `proving` runs all these checks and reports on them. `aggregators` requests other services'
 offers to compare with, and `pictures` draws routes. `market` is the public interface for programs. `installed_plugins`
 finds the extensions in other packages: importing this package tells `core` about it.

@@ -159,7 +159,7 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
 def read_holdings(
     node: RpcNode, network: Network, owner: str, tokens: Sequence[Token], checks: TokenChecks | None = None
 ) -> Holdings:
-    """Read the balances of an account at the newest block, in a few round trips.
+    """Read the balances of an account at the latest block, in a few round trips.
 
     `checks` compares the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
     """
@@ -188,7 +188,7 @@ def read_holdings(
 def read_allowance(
     node: RpcNode, network: Network, owner: str, token: Token, spender: str, *, through_permit2: bool = False
 ) -> Allowance:
-    """Read an allowance at the newest block, and the allowance in Permit2 if the spender may take tokens through it.
+    """Read an allowance at the latest block, and the allowance in Permit2 if the spender may take tokens through it.
 
     Raises `UpstreamError`, also if a token's contract does not respond.
     """

@@ -172,7 +172,7 @@ class Market:
     ) -> Self:
         """Open the store of `swapcli sync`, in `folder` or in the folder from the settings.
 
-        Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
+        Each quote uses the latest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
         """
         return cls(*_opener(settings, warn, reuse_searches).store(network, folder))
 
@@ -474,7 +474,7 @@ class Market:
     def balance(self, owner: str, *tokens: str | Token) -> Holdings:
         """Return an account's balances of `tokens`, by default of all known tokens it holds.
 
-        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
+        Read on the latest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
         `UpstreamError`.
         """
         from swapcli.quoting.account_holdings import find_holdings
@@ -486,7 +486,7 @@ class Market:
     def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
         """Return how much of an account's token `spender` may take; the default spender is the network's router.
 
-        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
+        Read on the latest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
         router and for the native token, `UpstreamError`.
         """
         from swapcli.quoting.account_holdings import find_allowance
@@ -550,12 +550,12 @@ class Market:
     ) -> RecentVerification:
         """Return the last `count` swaps of each protocol of the network, with their quotes on the state just before.
 
-        They are found by events of known pools and of pools listed by factories, backwards from the newest block, until
+        They are found by events of known pools and of pools listed by factories, backwards from the latest block, until
         all are found or a limit is reached: `max_requests` HTTP requests, or a duration. `protocols` are names as
         listed by `swapcli protocols`; None means all of the network. `on_swap` receives the protocol and each swap as
         soon as it is verified. Agreements are remembered, as in `verify`. `check` of the result raises if a quote
         differs, or if no swap matches. Raises `InvalidOption` for a count out of range, for a service or without a
-        node, `UnknownProtocol`, and `UpstreamError` if the node does not return its newest block.
+        node, `UnknownProtocol`, and `UpstreamError` if the node does not return its latest block.
         """
         with self._lock:
             return self._history().verify_recent(

@@ -112,7 +112,7 @@ class DefinitionFile(NamedTuple):
 def check_network(
     network: str, *, rpc_url: str | None = None, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkCheck:
-    """Compare the definition of a network with its chain, at the newest block of the node at `rpc_url`; the default is
+    """Compare the definition of a network with its chain, at the latest block of the node at `rpc_url`; the default is
     the node that quotes read.
 
     A contradiction raises nothing; `NetworkCheck.check` does. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`

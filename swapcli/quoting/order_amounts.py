@@ -89,7 +89,7 @@ class BalancePart(NamedTuple):
 class BalanceOrder:
     """An order for a percentage of `sender`'s balance of the sold token, quoted until its amount no longer changes.
 
-    The balance is read at the quote's block, or at the newest block if the quote's state is not live. Enough native
+    The balance is read at the quote's block, or at the latest block if the quote's state is not live. Enough native
     currency is kept to cover the highest possible gas cost. Raises `UpstreamError`.
     """
 

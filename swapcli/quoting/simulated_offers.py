@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _REQUESTS: Final = 8
-"""Requests that one simulation sends to a public node: the newest block, the sender, balances, up to three for a token
+"""Requests that one simulation sends to a public node: the latest block, the sender, balances, up to three for a token
 with unusual storage of balances, and the simulation."""
 _NO_NODE: Final = "no node is set to simulate it"
 _NO_OFFER: Final = "it made no offer"

@@ -163,7 +163,7 @@ def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float)
         return
     difference_s = int(now_s) - block_s
     if abs(difference_s) > _MAX_CLOCK_DIFFERENCE_S:
-        yield _clock_differs("the newest block", difference_s, "the deadline uses the block's time")
+        yield _clock_differs("the latest block", difference_s, "the deadline uses the block's time")
 
 
 def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:

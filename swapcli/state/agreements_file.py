@@ -14,7 +14,7 @@ _NETWORKS: Final = "networks"
 
 
 class Agreement(NamedTuple):
-    """The newest block in which `swaps` swaps of a protocol matched their quotes, and its time in seconds."""
+    """The latest block in which `swaps` swaps of a protocol matched their quotes, and its time in seconds."""
 
     block: int
     timestamp: int

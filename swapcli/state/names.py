@@ -72,7 +72,7 @@ def normalize_name(name: str) -> str:
 
 
 def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) -> ResolvedName:
-    """Resolve a name to its address on `chain_id`, at the newest block of `node`, a node of the naming service's chain.
+    """Resolve a name to its address on `chain_id`, at the latest block of `node`, a node of the naming service's chain.
 
     Raises `InvalidAddress` for an invalid name or one that resolves to nothing, `UpstreamError` if the node fails.
     """

@@ -183,7 +183,7 @@ def running_anvil(
 ) -> Iterator[AnvilChain]:
     """Run a fresh node for the duration of the block, with an IPC socket at `ipc_path` if given.
 
-    `max_states` are the newest blocks whose state it keeps; its default is 3,600.
+    `max_states` are the latest blocks whose state it keeps; its default is 3,600.
     """
     command = [
         str(anvil_binary()),

@@ -111,7 +111,7 @@ def in_results(method: str, change: Callable[[Any], Any]) -> Rewrite:
 
 
 def refuses_old_state() -> Failure:
-    """Answer calls on the newest block only, as nodes that keep no other state."""
+    """Answer calls on the latest block only, as nodes that keep no other state."""
 
     def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         head = hex(proxy.head())

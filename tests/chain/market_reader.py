@@ -25,7 +25,7 @@ _EXTSLOAD = "extsload(bytes32)"
 
 
 def read_market(world: ContractFixture) -> MarketState:
-    """Read all pools at the newest block."""
+    """Read all pools at the latest block."""
     pools = read_pools(world, world.places)
     return MarketState(
         network=world.network,

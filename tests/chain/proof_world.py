@@ -57,7 +57,7 @@ class Fault(StrEnum):
     WRONG_FEE = "wrong fee"
     """The contract of a pool takes another fee than it says."""
     STALE_NODE = "stale node"
-    """The newest block of the node is old, and stays so."""
+    """The latest block of the node is old, and stays so."""
     LYING_ROUTER = "lying router"
     """The router pays less than the pools pay it."""
     TAXED_TOKEN = "taxed token"

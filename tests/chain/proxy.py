@@ -51,12 +51,12 @@ class Proxy(Server):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pass nothing on meanwhile. While anvil mines, it may answer calls for its newest block from the next one."""
+        """Pass nothing on meanwhile. While anvil mines, it may answer calls for its latest block from the next one."""
         with self._lock:
             yield
 
     def head(self) -> int:
-        """The number of the node's newest block."""
+        """The number of the node's latest block."""
         (answers,) = self._posted([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])
         return int(answers["result"], 16)
 
@@ -125,7 +125,7 @@ def rewrites(change: Change) -> Failure:
 
 
 def stale(behind: int) -> Failure:
-    """Ignore the newest blocks and report no events of them, as lagging nodes do."""
+    """Ignore the latest blocks and report no events of them, as lagging nodes do."""
     return rewrites(lambda requests, proxy: _answer_at(requests, proxy, proxy.head() - behind))
 
 
@@ -201,7 +201,7 @@ def withholds_logs(rng: Random, share: float) -> Failure:
 
 
 def ignores_block_numbers(happen: Callable[[], object] | None = None) -> Failure:
-    """Answers every call from its newest block, and lets something happen before each exchange."""
+    """Answers every call from its latest block, and lets something happen before each exchange."""
 
     def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         if happen:
@@ -298,7 +298,7 @@ def _answer_at(requests: list[RpcRequest], proxy: Proxy, head: int) -> list[RpcA
 
 
 def _changed(request: RpcRequest, head: int) -> RpcRequest | RpcAnswer:
-    """Return the request for a node whose newest block is `head`, or the answer that it would give."""
+    """Return the request for a node whose latest block is `head`, or the answer that it would give."""
     method, params = request["method"], list(request["params"])
     if method == "eth_blockNumber":
         return {"jsonrpc": "2.0", "id": request["id"], "result": hex(head)}

@@ -47,7 +47,7 @@ class SmallTestChain:
             rng.choices(*zip(*self._weighted_actions(), strict=True))[0](rng)
 
     def head(self) -> int:
-        """Return the number of the newest block."""
+        """Return the number of the latest block."""
         return int(self.chain.node.ask("eth_blockNumber"), 16)
 
     def prepare_reorg(self, rng: Random) -> Callable[[], None]:

@@ -67,7 +67,7 @@ def request(trader: Trader) -> QuoteRequest:
 
 
 def amount_now(trader: Trader) -> int:
-    """The output of the order on the state after the newest block."""
+    """The output of the order on the state after the latest block."""
     fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK)
     return fresh.quote(request(trader)).result.output_amount
 

@@ -1,4 +1,4 @@
-"""Payloads for this project's router expire, counted from the time of the newest block."""
+"""Payloads for this project's router expire, counted from the time of the latest block."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_a_minimum_one_unit_too_high_reverts(trader: Trader) -> None:
 
 
 def ask(trader: Trader, calldata: str, value: int) -> str:
-    """Return the revert data of the router at the newest block."""
+    """Return the revert data of the router at the latest block."""
     call = {"from": USER, "to": trader.world.router.address, "data": calldata, "value": hex(value)}
     return str(trader.chain.node.ask("eth_call", call, "latest"))
 

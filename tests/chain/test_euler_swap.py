@@ -82,7 +82,7 @@ class EulerTrader:
         self.read()
 
     def read(self) -> EulerSwap:
-        """Read the pool at the newest block into the market."""
+        """Read the pool at the latest block into the market."""
         reader = MulticallReader(self.node, self.node.read_head().block, self.world.network.multicall)
         (pool,) = load_pools(reader, [self.ref])
         assert isinstance(pool, EulerSwap), pool

@@ -63,7 +63,7 @@ class User:
 def user(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
     with restored(shared_trader) as trader:
         trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
-        # The newest block of a public node must be recent.
+        # The latest block of a public node must be recent.
         trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
         trader.chain.node.ask("evm_mine")
         yield User(trader, tmp_path_factory.mktemp("live"))

@@ -61,7 +61,7 @@ class LiveService:
         self.threads = FollowerThreads([followed], self.registry)
 
     def count_wrong(self, node: RpcNode) -> int | None:
-        """Return how many published pools differ from a fresh read; None unless they are of the newest block."""
+        """Return how many published pools differ from a fresh read; None unless they are of the latest block."""
         source = self.registry.sources.get(self.small_chain.network.name)
         head = self.small_chain.head()
         if source is None or source.market.block != head:
@@ -70,7 +70,7 @@ class LiveService:
         return sum(expected.get(key) != pool for key, pool in source.market.pools.items())
 
     def check_right(self, node: RpcNode) -> None:
-        """Wait until the newest block is published, and fail unless every pool of it is right."""
+        """Wait until the latest block is published, and fail unless every pool of it is right."""
         until(lambda: self.count_wrong(node) == 0)
 
 

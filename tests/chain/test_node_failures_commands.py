@@ -170,7 +170,7 @@ def test_a_watch_continues_through_failures_and_reorgs(user: CommandLineUser) ->
 
 
 def lines_to_head(user: CommandLineUser, lines: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines of a watch until it has reached the newest block: it reports several blocks in one line, or not,
+    """Return the lines of a watch until it has reached the latest block: it reports several blocks in one line, or not,
     depending on when it looks."""
     read = [next(lines)]
     while read[-1]["block"] < user.small_chain.head():
@@ -322,7 +322,7 @@ def without_times(document: Any) -> Any:
 
 @pytest.mark.parametrize("command", ["route TKN USDC 2", "price TKN", "health"])
 def test_a_block_that_comes_with_its_state_needs_no_name(user: CommandLineUser, command: str) -> None:
-    """All state came in the exchange that began and ended with the same newest block."""
+    """All state came in the exchange that began and ended with the same latest block."""
     name, *words = command.split()
     whole = run_swapcli(name, user.name, *words, "--json", env=user.env)
     assert whole.exit_code == 0, whole.stderr

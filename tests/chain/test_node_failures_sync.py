@@ -89,7 +89,7 @@ class Bench:
         return True
 
     def check_whole(self, store: Store) -> None:
-        """Nothing fails any more: it comes to the newest block, and to all that a new store comes to."""
+        """Nothing fails any more: it comes to the latest block, and to all that a new store comes to."""
         self.proxy.failures, self.proxy.always = [], None
         # A chain that took another way counts once it has come as far.
         head = store.inventory.head()

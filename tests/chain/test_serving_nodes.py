@@ -35,7 +35,7 @@ WORKERS = (1, 2)
 
 
 class Sample(NamedTuple):
-    """A response of the service: when it came, its status, its block, and the newest block of the chain then."""
+    """A response of the service: when it came, its status, its block, and the latest block of the chain then."""
 
     at_s: float
     status: int

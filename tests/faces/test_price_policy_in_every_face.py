@@ -150,7 +150,7 @@ def face_of(row: str) -> Callable[[Scene, State], int]:
 def scene(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with restored(shared_trader) as trader, ExitStack() as stack:
         trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain), block_time_s=60)
-        # The newest block of a public node must be recent.
+        # The latest block of a public node must be recent.
         trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
         trader.chain.node.ask("evm_mine")
         yield Scene(stack, trader, tmp_path_factory.mktemp("prices"))

@@ -1,4 +1,4 @@
-"""The file that remembers when quotes last equalled mined swaps: the newest block counts, and damage is nothing."""
+"""The file that remembers when quotes last equalled mined swaps: the latest block counts, and damage is nothing."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_a_node_that_is_days_behind_is_refused(names: Names) -> None:
     head = names.node.read_head()
 
     class Behind(RpcNode):
-        """A node whose newest block is old."""
+        """A node whose latest block is old."""
 
         def __init__(self, node: RpcNode) -> None:
             self.__dict__.update(node.__dict__)

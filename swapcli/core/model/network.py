@@ -207,7 +207,7 @@ class PublicNode(NamedTuple):
     """A node that needs no key, and the limits that its operator documents; None if there are none.
 
     `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
-    `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the HTTP
+    `is_latest_only` answers calls from its latest block, ignoring the requested one. `quote_requests` limits the HTTP
     requests of one quote. `source` is where the limits are documented, `date` when they were read there.
     """
 

@@ -106,7 +106,7 @@ def is_real(provenance: Provenance | None) -> bool:
 
 
 def chain_time_s(state: StateSource) -> int | None:
-    """Return the Unix time of the newest block, as just reported by a node; None if no node has reported one."""
+    """Return the Unix time of the latest block, as just reported by a node; None if no node has reported one."""
     is_newest = state.provenance is Provenance.LIVE and state.tag in (BlockTag.LATEST, BlockTag.PENDING)
     return state.timestamp if is_newest else None
 

@@ -71,7 +71,7 @@ class SwapTerms(NamedTuple):
     `recipient` is the address that receives the output; a transaction needs one, a quote does not. Routes older than
     `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, cause
     a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` replaces an approval
-    until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block if a node is known,
+    until the deadline. With `deadline_in_s`, the deadline counts from the time of the latest block if a node is known,
     and `deadline_s` from this machine's time. `sender` signs the transaction, None if unknown. `lifetime_s` is how long
     the transaction must stay valid; 0 means that it does not matter. With `needs_permit`, only routers that take a
     permit may be chosen.

@@ -52,7 +52,7 @@ class BlockFollower(Protocol[T_co]):
         """Return the initial state or block."""
 
     def advance(self) -> T_co | None:
-        """Return the state or block at the newest block; None if it was already returned."""
+        """Return the state or block at the latest block; None if it was already returned."""
 
 
 class StorePaths(NamedTuple):
@@ -119,7 +119,7 @@ class FollowerThreads(NetworkThreads):
 
 
 class WriterThreads(NetworkThreads):
-    """Threads that bring stores to the newest blocks, and announce these blocks to the processes that read the
+    """Threads that bring stores to the latest blocks, and announce these blocks to the processes that read the
     stores."""
 
     def __init__(

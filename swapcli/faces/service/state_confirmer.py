@@ -52,7 +52,7 @@ class StateConfirmer:
 
 
 class _NetworkConfirmer:
-    """Confirms the states of one network, and remembers those of the newest block."""
+    """Confirms the states of one network, and remembers those of the latest block."""
 
     def __init__(self, witnesses: Witnesses) -> None:
         self._witnesses = witnesses

@@ -160,7 +160,7 @@ def proven_block(origin: StateSource) -> int | None:
 
 
 def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
-    """Return the tag of a quote's block; the newest block's, unless the quote is on state of this node."""
+    """Return the tag of a quote's block; the latest block's, unless the quote is on state of this node."""
     if origin.tag is BlockTag.PENDING:
         return head.tag or BlockTag.LATEST  # the latest, if the node has no pending state
     return origin.tag if origin.tag and origin.service_url is None else BlockTag.LATEST

@@ -1,4 +1,4 @@
-"""Keep a market in memory at the newest block of a feed, without a node and without a store.
+"""Keep a market in memory at the latest block of a feed, without a node and without a store.
 
 The documents of all pools stay in memory as published. The deepest pools are parsed and quoted; others are parsed for
 the orders and routes that need them. Each entry is applied only if the market has the entry's base hash and will have

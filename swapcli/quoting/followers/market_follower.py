@@ -1,4 +1,4 @@
-"""Keep the markets of a service at the newest block: follow a store, and hold its deepest pools in memory.
+"""Keep the markets of a service at the latest block: follow a store, and hold its deepest pools in memory.
 
 The store is the one that `swapcli sync` fills. If there is none, a store in memory is filled with a market's pools.
 While a store's disk is not writable, a copy of the store in memory follows the chain. Other processes may write to the
@@ -165,7 +165,7 @@ def _fill_private_store(
 
 
 class StoreWriter:
-    """Brings a store to its node's newest block, for followers in other processes."""
+    """Brings a store to its node's latest block, for followers in other processes."""
 
     def __init__(self, store: Store, chain: ChainFollower) -> None:
         self._store, self._chain = store, chain
@@ -182,7 +182,7 @@ class StoreWriter:
         return self._head
 
     def advance(self) -> StoredBlock | None:
-        """Bring the store to the newest block and return it; None if it is the one returned before.
+        """Bring the store to the latest block and return it; None if it is the one returned before.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """
@@ -193,7 +193,7 @@ class StoreWriter:
 
 
 def _follow(store: Store, chain: ChainFollower, head: StoredBlock | None) -> None:
-    """Bring a store to the newest block. `head` is the head last read from it."""
+    """Bring a store to the latest block. `head` is the head last read from it."""
     try:
         chain.follow()
     except (ConfigError, MarketError):
@@ -247,7 +247,7 @@ class MarketFollower:
         return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
 
     def advance(self) -> InMemorySource | None:
-        """Bring the store to the newest block and return its market; None if it is the one returned before.
+        """Bring the store to the latest block and return its market; None if it is the one returned before.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """
@@ -285,7 +285,7 @@ class MarketFollower:
         return head, market
 
     def _with_router(self, market: MarketState) -> MarketState:
-        """Return the market with the router that the network's registry, if any, names at the newest block."""
+        """Return the market with the router that the network's registry, if any, names at the latest block."""
         if self._node is None or market.network.router_registry is None:
             return market
         snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())

@@ -20,7 +20,7 @@ _MAX_TOKENS: Final = 32
 
 
 class _NewestBlock:
-    """The newest block of a node; a `ReadsBlocks`."""
+    """The latest block of a node; a `ReadsBlocks`."""
 
     def __init__(self, node: Node, network: Network) -> None:
         self._node, self._network = node, network

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ServicePools(NamedTuple):
     """The sources of each network's pools in an HTTP service.
 
-    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block. A
+    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the latest block. A
     network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
     only for balance checks, since a node belongs to one thread. `modelled` are the networks that are first served on
     prices that are not real, and `price_request` is how the user requested those. `witnesses` by network confirm the

@@ -104,7 +104,7 @@ def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool
 def read_updates(
     node: Node, pools: Sequence[FollowedPool], first_block: int, last_block: int, may_continue: Callable[[], bool]
 ) -> FoundUpdates:
-    """Return the changes of pools from the newest block backwards, until there are enough or the first block is
+    """Return the changes of pools from the latest block backwards, until there are enough or the first block is
     reached.
 
     The search ends when `may_continue` returns False. If the node fails, it ends with the reason.

@@ -1,4 +1,4 @@
-"""The first stage: the features each node supports, and whether its newest block is recent."""
+"""The first stage: the features each node supports, and whether its latest block is recent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 _AGE: Final = "block"
-"""The check of the newest block's age."""
+"""The check of the latest block's age."""
 
 
 def check_nodes(run: RunContext) -> Iterator[ProofItem]:

@@ -17,11 +17,11 @@ from swapcli.quoting.proving.prove_report import OUTCOMES, ProveReport, outcome_
 _TITLES: Final = {
     ProofStage.NODES: (
         "Nodes",
-        "The features each node supports, and whether its newest block is recent by this machine's clock.",
+        "The features each node supports, and whether its latest block is recent by this machine's clock.",
     ),
     ProofStage.QUOTES: (
         "Live quotes",
-        "Each order was quoted at the newest block, and its payload simulated at the same block. A match paid the"
+        "Each order was quoted at the latest block, and its payload simulated at the same block. A match paid the"
         " quoted amount to the base unit.",
     ),
     ProofStage.SWAPS: (

@@ -31,7 +31,7 @@ _DIFFERENCE_PPM: Final = 1_000
 
 
 def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:
-    """Return the review of a payload with warnings from its simulation at the node's newest block.
+    """Return the review of a payload with warnings from its simulation at the node's latest block.
 
     Nothing is simulated if the payload is not a swap, or if the node cannot simulate it.
     """

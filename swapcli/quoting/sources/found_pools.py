@@ -73,7 +73,7 @@ class FoundPoolSource:
         self._known = KnownByLookup(self)
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look up pools at the newest block of `node` from now on. Unless it `remembers`, the file does not change."""
+        """Look up pools at the latest block of `node` from now on. Unless it `remembers`, the file does not change."""
         self._node, self._remembers = node, remembers
 
     @property

@@ -176,7 +176,7 @@ class LiveSource:
         return with_l1_gas(answer, added), payload and _with_more_gas(payload, added)
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote at its block, or of an earlier route with its pools at the newest block.
+        """Return the payload of a quote at its block, or of an earlier route with its pools at the latest block.
 
         Raises `InvalidOption` on a past block.
         """
@@ -263,11 +263,11 @@ class LiveSource:
             raise InvalidOption("a quote on a past block cannot be signed: its prices are outdated", hint="quote again")
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the newest block. Raises `UpstreamError`."""
+        """Return the data read from the latest block. Raises `UpstreamError`."""
         return self._block.newest_snapshot()
 
     def health(self) -> Health:
-        """Return the health of the pool source, with its sample order quoted at the newest block."""
+        """Return the health of the pool source, with its sample order quoted at the latest block."""
         return check_live(self._pool_source.health(), self.network, self.quote, self._clock)
 
     def refresh(self) -> None:
@@ -286,7 +286,7 @@ class LiveSource:
         return self._pool_source.known()
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return a market with only these pools, at the newest block; the part itself if it is fresh enough."""
+        """Return a market with only these pools, at the latest block; the part itself if it is fresh enough."""
         if self._is_fresh(part):
             return self._use(part)
         needed = dict.fromkeys((*keys, *price_pools(part, priced)))
@@ -405,7 +405,7 @@ class LiveSource:
     def _quote_fresh(
         self, known: SearchableMarket, request: QuoteRequest, *, needs_permit: bool
     ) -> tuple[SearchableMarket, LocalQuote]:
-        """Return the quote on known state, for the chosen router, with routers as named at the newest block."""
+        """Return the quote on known state, for the chosen router, with routers as named at the latest block."""
         with suppress(UpstreamError):  # a router that only a registry names is then not chosen
             network = self._block.newest_snapshot().with_router(known.network)
             known = known.with_changes(known.market._replace(network=network), frozenset())

@@ -1,4 +1,4 @@
-"""Read known pools at a node's newest block, with all pools of an order at the same block."""
+"""Read known pools at a node's latest block, with all pools of an order at the same block."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class LivePoolReader:
         self._requested: dict[str, None] = {}
 
     def read(self, keys: Collection[str]) -> MarketState:
-        """Return the known market with only these pools, at the newest block.
+        """Return the known market with only these pools, at the latest block.
 
         Raises `UpstreamError`, and `ConfigError` for a token that its contract contradicts.
         """

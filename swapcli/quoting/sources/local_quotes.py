@@ -193,7 +193,7 @@ class LocalPayloads:
     def of_quote(
         self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
     ) -> UnsignedTransaction:
-        """Return the payload of a quote on its own state; `market` has the router and the time of the newest block.
+        """Return the payload of a quote on its own state; `market` has the router and the time of the latest block.
 
         The router is the one that the quote has chosen, if any.
         """
@@ -245,7 +245,7 @@ class LocalPayloads:
         project's router it is the Fibrous API's twenty minutes from now, or a day for a swap that has to stay valid
         that long.
 
-        The router compares it with its block's time, so "now" is the time of the node's newest block.
+        The router compares it with its block's time, so "now" is the time of the node's latest block.
         """
         if terms.deadline_s is not None and terms.deadline_in_s is None:
             return terms

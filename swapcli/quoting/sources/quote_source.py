@@ -70,7 +70,7 @@ class QuoteSource(Protocol):
         """Quote on the newest state from now on."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Quote on the block of the next order from now on, or again on newest blocks if not `pinned`."""
+        """Quote on the block of the next order from now on, or again on latest blocks if not `pinned`."""
 
     def close(self) -> None:
         """Close the connections and files of the source."""
@@ -139,7 +139,7 @@ class ReadsBlocks(Protocol):
     """A source of quotes that reads a node."""
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the newest block. Raises `UpstreamError`."""
+        """Return the data read from the latest block. Raises `UpstreamError`."""
 
     def refresh(self) -> None:
         """Read another block next time."""
@@ -150,7 +150,7 @@ class FindsPools(Protocol):
     """The interface of a pool source that finds pools at the block of a quote."""
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look up pools at the newest block of `node` from now on, and remember them if it `remembers`."""
+        """Look up pools at the latest block of `node` from now on, and remember them if it `remembers`."""
 
 
 class _Quotes(Protocol[_Answer]):

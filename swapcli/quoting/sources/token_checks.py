@@ -81,7 +81,7 @@ class TokenChecks:
 def compare_listed_tokens(
     node: Node, network: Network, checks: TokenChecks, listed: Iterable[Token] = ()
 ) -> frozenset[str]:
-    """Compare tokens, by default those in the network's definition, with their contracts at the newest block.
+    """Compare tokens, by default those in the network's definition, with their contracts at the latest block.
 
     Returns and raises as `TokenChecks.check`, and raises `UpstreamError`.
     """

@@ -254,7 +254,7 @@ def _check_from_block(sync_filter: SyncFilter, node: Node) -> None:
     newest = node.read_head().block.number
     if sync_filter.from_block > newest:
         raise InvalidOption(
-            f"--from-block: block {sync_filter.from_block} does not exist yet; the newest block is {newest}"
+            f"--from-block: block {sync_filter.from_block} does not exist yet; the latest block is {newest}"
         )
 
 

@@ -260,7 +260,7 @@ class _Run:
         self._verified: dict[tuple[int, int], RecentSwap] = {}
         self._tokens: dict[str, Token] = {}
         self._problem = ""
-        # The newest block for which the node has refused state, and why: it has no older state either.
+        # The latest block for which the node has refused state, and why: it has no older state either.
         self._refused: tuple[int, str] | None = None
 
     def run(self, names: Collection[str] | None) -> RecentVerification:

@@ -208,7 +208,7 @@ def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:
 
 
 def _read_blocks(node: ReceiptNode, transaction: str, receipt: Receipt) -> tuple[BlockHeader, BlockHeader]:
-    """Return the block of a transaction and its parent. Raises `NotMined` if it is newer than the node's newest block,
+    """Return the block of a transaction and its parent. Raises `NotMined` if it is newer than the node's latest block,
     and `ChainReorganized` if the node has different blocks."""
     number = receipt.block_number
     block, parent = node.read_block(number), node.read_block(number - 1)

@@ -169,7 +169,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
             return self._find_day_old(node)
 
     def _find_day_old(self, node: HistoryNode) -> int:
-        """Return the number of a block that is a day old, by the time of the newest block; -1 if there is none."""
+        """Return the number of a block that is a day old, by the time of the latest block; -1 if there is none."""
         newest = self._newest
         assert newest is not None
         low, high = -1, newest.number

@@ -1,4 +1,4 @@
-"""Nodes whose newest block is a given one, so that quotes with them are computed at that block."""
+"""Nodes whose latest block is a given one, so that quotes with them are computed at that block."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ class _SimulatingBlockView(BlockView):
 
 
 def view_block(node: Node, block: BlockHeader, gas_price_wei: int) -> BlockView:
-    """Return a node whose newest block is this one, with this gas price. It simulates calls if `node` does."""
+    """Return a node whose latest block is this one, with this gas price. It simulates calls if `node` does."""
     return _view(node, lambda: ChainHead(block, gas_price_wei, tag=None))
 
 
 def view_past_block(node: HistoryNode, block: PastBlock) -> BlockView:
-    """Return a node whose newest block has that number or hash. It simulates calls if `node` does."""
+    """Return a node whose latest block has that number or hash. It simulates calls if `node` does."""
     return _view(node, lambda: node.read_past_head(block))
 
 

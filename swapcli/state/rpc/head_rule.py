@@ -1,6 +1,6 @@
-"""The rule that decides which of a network's nodes is read: the one with the highest newest block that counts.
+"""The rule that decides which of a network's nodes is read: the one with the highest latest block that counts.
 
-A node's newest block counts if its parents lead to the last served block, if its time is not ahead of both the clock
+A node's latest block counts if its parents lead to the last served block, if its time is not ahead of both the clock
 and the other nodes' times, and if the network can have reached its number since then, or another node has. Among nodes
 with the same block, the first in the list is read. A node whose block has not counted for three block times is dropped.
 If nodes disagree for that long, the branch with more nodes is read, or in a tie the first node's branch; a branch
@@ -126,11 +126,11 @@ class HeadRule:
             return [NodeStanding(node.lag if node.counts else None, node is self._read) for node in self._nodes]
 
     def head(self, index: int) -> BlockHeader | None:
-        """Return the newest block reported by a node."""
+        """Return the latest block reported by a node."""
         return self._nodes[index].head
 
     def seen_s(self, index: int) -> float:
-        """Return when a node was last queried for its newest block."""
+        """Return when a node was last queried for its latest block."""
         return self._nodes[index].seen_s
 
     def is_failing(self, index: int) -> bool:
@@ -138,7 +138,7 @@ class HeadRule:
         return bool(self._nodes[index].failure)
 
     def is_doubted(self, index: int) -> bool:
-        """Return whether a node's newest block does not count."""
+        """Return whether a node's latest block does not count."""
         return bool(self._nodes[index].doubt)
 
     def order(self) -> list[int]:
@@ -170,7 +170,7 @@ class HeadRule:
     def see(
         self, index: int, head: BlockHeader, highest: int, read_headers: HeaderReader, *, is_read: bool = False
     ) -> bool:
-        """Record a node's newest block, and return whether it counts.
+        """Record a node's latest block, and return whether it counts.
 
         `highest` is the highest block that counted before the node was queried. A block that `is_read` is proven to
         follow the served one. Raises `UpstreamError` if the node does not return the parents.
@@ -197,7 +197,7 @@ class HeadRule:
             return node.counts
 
     def fail(self, index: int, error: UpstreamError) -> None:
-        """Record that a node did not return its newest block."""
+        """Record that a node did not return its latest block."""
         with self._lock:
             node = self._nodes[index]
             node.failure, node.seen_s = error.message, self._now_s()
@@ -351,7 +351,7 @@ class HeadRule:
         elif node.failure:
             self._report_once(node, node.failure)
         elif node.head and not node.doubt and node.lag > _MAX_LAG:
-            self._report_once(node, f"its newest block {node.number:,} is {node.lag:,} blocks behind")
+            self._report_once(node, f"its latest block {node.number:,} is {node.lag:,} blocks behind")
 
     def _report_once(self, node: _NodeState, reason: str) -> None:
         if not node.reported:

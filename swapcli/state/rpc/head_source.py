@@ -77,7 +77,7 @@ class HeadSource(Protocol):
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """Return when there may be a new block; without a subscription, after `pause_s`.
 
-        `reached` is the number of the follower's newest block, if any. A pause longer than `poll_s` follows a failure;
+        `reached` is the number of the follower's latest block, if any. A pause longer than `poll_s` follows a failure;
         a new block ends it, but not before `poll_s`.
         """
 

@@ -1,4 +1,4 @@
-"""Watch the newest blocks of all nodes of a network, each in a thread, while a command follows the chain.
+"""Watch the latest blocks of all nodes of a network, each in a thread, while a command follows the chain.
 
 Each node is queried once per block time, unless it is read anyway. `head_rule` decides which node is read.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import FollowMode, PollingHeads, SubscribedHeads
 
 LOOK_TIMEOUT_S: Final = 2.0
-"""Timeout of a request for the newest block, so that a hanging node is noticed within three seconds."""
+"""Timeout of a request for the latest block, so that a hanging node is noticed within three seconds."""
 MIN_PERIOD_S: Final = 1.0
 """Minimum time between two requests to a node on networks with faster blocks."""
 
@@ -27,7 +27,7 @@ class HeadReader(Protocol):
     """A single node, over a separate connection."""
 
     def read_newest(self) -> BlockHeader:
-        """Return its newest block, after checking the chain id once. Raises `UpstreamError`."""
+        """Return its latest block, after checking the chain id once. Raises `UpstreamError`."""
 
     def read_headers(self, first: int, last: int) -> list[BlockHeader]:
         """Return the headers of blocks `first` to `last`. Raises `UpstreamError`, also if the node does not know
@@ -36,7 +36,7 @@ class HeadReader(Protocol):
 
 class HeadWatch:
     """Watches nodes for `rule`. `readers` are in the order of its nodes; `abort` ends the reading thread's exchange
-    with the node it is reading. `announced` returns the newest block of nodes that announce theirs."""
+    with the node it is reading. `announced` returns the latest block of nodes that announce theirs."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ _MIN_EXPLAINED: Final = 0.75
 do not return."""
 
 _verified_nodes: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
-"""The URLs of verified nodes, with the newest block at that time."""
+"""The URLs of verified nodes, with the latest block at that time."""
 
 
 def find_withheld_block(node: Node, head: int) -> int | None:

@@ -4,7 +4,7 @@ Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas
 gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail are
 sent alone from the start, in the same exchange. If no Multicall3 is deployed, the calls go to the node individually.
 
-Some nodes ignore the block number of `eth_call` and always respond from their newest block. So each aggregate begins by
+Some nodes ignore the block number of `eth_call` and always respond from their latest block. So each aggregate begins by
 reading from Multicall3 the number of the block on which it runs and the hash of the previous one: results from another
 block raise `BlockMismatch`, those from another fork `ChainReorganized`.
 """
@@ -357,7 +357,7 @@ def _unpacked(data: bytes, count: int) -> _Unpacked:
 
 
 class AheadReading(NamedTuple):
-    """Calls packed into aggregates, to run at the newest block before its number is known."""
+    """Calls packed into aggregates, to run at the latest block before its number is known."""
 
     batches: Sequence[Sequence[ContractCall]]
     packed: Sequence[ContractCall]

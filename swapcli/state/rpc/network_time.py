@@ -2,7 +2,7 @@
 
 `judge_clock` is the rule, a pure function of the nodes' blocks. This machine's clock is used if it is near the newest
 block of a node that does not lag behind others, and if that block is not old by the `Date` of its own response.
-Otherwise the nodes' time is used if more than half of them agree on it, and at least two prove that their newest block
+Otherwise the nodes' time is used if more than half of them agree on it, and at least two prove that their latest block
 is new: the `Date` of the response agrees with the block's time, or the node has found a newer block since. A single
 node never overrides the clock, and blocks that do not advance are old, however many nodes agree on them.
 
@@ -20,7 +20,7 @@ from swapcli.core.model.network import DEFAULT_BLOCK_TIME_S
 from swapcli.core.records import NamedTuple
 
 MAX_BLOCKS_OLD: Final = 10
-"""Block times after which a node's newest block is old: the node, or the network, is stuck."""
+"""Block times after which a node's latest block is old: the node, or the network, is stuck."""
 RECENT_BLOCKS: Final = 3
 """Block times: no node can be much further ahead of a younger block."""
 MAX_BLOCKS_BEHIND: Final = 3
@@ -35,7 +35,7 @@ _RETRY_S: Final = 60.0
 
 
 class Sighting(NamedTuple):
-    """The newest block of one node: its number and its time `block_s`.
+    """The latest block of one node: its number and its time `block_s`.
 
     `seen_at_s` is this machine's time of the sighting, and `date_s` the time in the response's `Date` header, None
     without one. All are in Unix seconds. `earlier` is an earlier sighting of the same node.
@@ -87,7 +87,7 @@ class ClockVerdict(NamedTuple):
 
 
 def max_block_age_s(block_time_s: float) -> float:
-    """Return the age above which the newest block of a node is old."""
+    """Return the age above which the latest block of a node is old."""
     return MAX_BLOCKS_OLD * block_time_s + _GRAIN_S
 
 
@@ -170,11 +170,11 @@ class NetworkTime:
         return self._machine_now_s() + self.offset_s - block_s
 
     def is_current(self, block_s: int) -> bool:
-        """Return whether the newest block of a node may be that of the network."""
+        """Return whether the latest block of a node may be that of the network."""
         return abs(self.age_s(block_s)) <= self._max_age_s
 
     def fits(self, sighting: Sighting) -> bool:
-        """Return whether a node's newest block is new by the clock, and not old by its own response's date."""
+        """Return whether a node's latest block is new by the clock, and not old by its own response's date."""
         return self.is_current(sighting.block_s) and not sighting.may_have_halted(self.block_time_s)
 
     def is_recent(self, block_s: int) -> bool:
@@ -232,7 +232,7 @@ class NetworkTime:
         return verdict
 
     def correct(self, hosts: Iterable[str], look: Callable[[str], Sighting | None], max_wait_s: float) -> None:
-        """Compare all nodes, because one node's newest block is far from the clock, and trust a time on which they
+        """Compare all nodes, because one node's latest block is far from the clock, and trust a time on which they
         agree.
 
         A failed comparison is not repeated for a minute. It takes up to `max_wait_s`, besides the requests.

@@ -215,7 +215,7 @@ class HypotheticalCall(NamedTuple):
 
 
 class AheadCalls(NamedTuple):
-    """Calls on the newest block that a node runs in the exchange that names that block.
+    """Calls on the latest block that a node runs in the exchange that names that block.
 
     `proves` returns whether results of `calls` show that they ran on the state of a block: other data proves nothing.
     """
@@ -234,12 +234,12 @@ class AheadResults(NamedTuple):
 
 @runtime_checkable
 class AheadNode(Node, Protocol):
-    """A node that runs calls on its newest block while it returns that block's header."""
+    """A node that runs calls on its latest block while it returns that block's header."""
 
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Return the newest block as `read_head`, and the results of the calls; None if they were not sent.
+        """Return the latest block as `read_head`, and the results of the calls; None if they were not sent.
 
         Nothing proves which block the results belong to: the caller checks that."""
 

@@ -68,7 +68,7 @@ class NodeReport(NamedTuple):
 
 
 def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.time) -> NodeReport:
-    """Check the chain id and the age of the newest block, and then everything else at that block.
+    """Check the chain id and the age of the latest block, and then everything else at that block.
 
     Raises no `UpstreamError`: rejections are part of the report.
     """
@@ -116,11 +116,11 @@ class _NodeChecks:
     def _check_age(self, age_s: float) -> None:
         max_age_s = max(max_block_age_s(self._network.block_time_s or DEFAULT_BLOCK_TIME_S), _MIN_MAX_AGE_S)
         where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
-        problem = f"the newest block is {where} by this machine's clock" if abs(age_s) > max_age_s else ""
+        problem = f"the latest block is {where} by this machine's clock" if abs(age_s) > max_age_s else ""
         self._checks.append(NodeCheck("block", problem))
 
     def _check_state(self, block: BlockHeader) -> None:
-        """Check that the node has state other than that of its newest block."""
+        """Check that the node has state other than that of its latest block."""
         with self._checking("earlier block"):
             self._read_earlier_block(block)
         with self._checking("overrides"):
@@ -145,7 +145,7 @@ class _NodeChecks:
         tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
         reader = MulticallReader(self._node, block, self._network.multicall)
         answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
-        self._require(any(answers) or not tokens, "returns nothing for calls at its newest block")
+        self._require(any(answers) or not tokens, "returns nothing for calls at its latest block")
 
     def _read_earlier_block(self, block: BlockHeader) -> None:
         earlier = block.number - 1
@@ -187,7 +187,7 @@ class _StarknetChecks(_NodeChecks):
 
     def _read_calls(self, block: BlockHeader) -> None:
         calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_TOKENS]]
-        self._require(any(self._node.call_many(calls, block)), "returns nothing for calls at its newest block")
+        self._require(any(self._node.call_many(calls, block)), "returns nothing for calls at its latest block")
 
 
 _CHECKS: Final = {Kind.EVM: _NodeChecks, Kind.STARKNET: _StarknetChecks}

@@ -1,4 +1,4 @@
-"""Race nodes for the newest block: the best ones start, others follow, and the first proven block wins."""
+"""Race nodes for the latest block: the best ones start, others follow, and the first proven block wins."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class NodeRace(Generic[P]):
         except UpstreamError as error:
             outcome = error
         except Exception as error:  # otherwise the race would wait for this node forever
-            outcome = UpstreamError(f"no newest block: {type(error).__name__}")
+            outcome = UpstreamError(f"no latest block: {type(error).__name__}")
         self._events.put((index, outcome))
 
     def _is_decided(self, index: int, proof: P) -> bool:
@@ -156,7 +156,7 @@ class NodeRace(Generic[P]):
         elif -behind > MAX_BLOCKS_BEHIND:
             self._failures[index] = _is_behind(-behind)
         elif proof.is_by_clock and not known.is_by_clock:
-            self._failures[first] = StaleNode("its newest block and a different node's have different times")
+            self._failures[first] = StaleNode("its latest block and a different node's have different times")
             self._candidate = (index, proof, latency_s)
         return True
 
@@ -182,4 +182,4 @@ class NodeRace(Generic[P]):
 
 
 def _is_behind(blocks: int) -> UpstreamError:
-    return UpstreamTimeout(f"its newest block is {blocks} blocks behind a different node's")
+    return UpstreamTimeout(f"its latest block is {blocks} blocks behind a different node's")

@@ -112,7 +112,7 @@ AnyContestant = _Contestant | _StarknetContestant
 
 
 class _ProvenHead(NamedTuple):
-    """A node's proven block. `newest` is its newest block, which is the block of `head` unless another one was
+    """A node's proven block. `newest` is its latest block, which is the block of `head` unless another one was
     requested.
 
     `new_offset_s` is the offset of this machine's clock if the block is new only by a time on which nodes agree in this
@@ -127,7 +127,7 @@ class _ProvenHead(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of its newest block."""
+        """The number of its latest block."""
         return self.newest.number
 
     @property
@@ -350,10 +350,10 @@ class _PublicNode(FailoverNode):
         verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
         if verdict.offset_s is None or endpoint.host not in verdict.nodes:
             if self._network_time.is_current(sighting.block_s):
-                raise StaleNode(f"{endpoint.redacted_url}: its newest block is old by the date of its response")
+                raise StaleNode(f"{endpoint.redacted_url}: its latest block is old by the date of its response")
             age_s = self._network_time.age_s(sighting.block_s)
             where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
-            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by this machine's clock")
+            raise StaleNode(f"{endpoint.redacted_url}: its latest block is {where} by this machine's clock")
         return verdict.offset_s
 
     def _look(self, host: str) -> Sighting | None:
@@ -373,7 +373,7 @@ class _PublicNode(FailoverNode):
 
     @abstractmethod
     def _follow(self, proven: _ProvenHead) -> None:
-        """Adopt the winner's data about its newest block."""
+        """Adopt the winner's data about its latest block."""
 
     def _keep_records(self, result: RaceResult[_ProvenHead], route: str) -> None:
         now_s, records = self._records.now_s(), {}

@@ -153,7 +153,7 @@ class JsonRpcNode:
 
     @property
     def newest(self) -> BlockHeader | None:
-        """The newest block that it has returned as a head; on Starknet, also a safe or finalized one."""
+        """The latest block that it has returned as a head; on Starknet, also a safe or finalized one."""
         return self._newest
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -188,7 +188,7 @@ class JsonRpcNode:
 
     @abstractmethod
     def _newest_request(self) -> RpcRequest:
-        """Return the request for the newest block."""
+        """Return the request for the latest block."""
 
     @abstractmethod
     def _header_request(self, number: int) -> RpcRequest:
@@ -229,7 +229,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the newest block: if that has changed,
+        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the latest block: if that has changed,
         there are no results."""
         self.ahead, self.ahead_results = calls, None
         try:
@@ -332,7 +332,7 @@ class SingleRpcNode(JsonRpcNode):
         details: dict[str, object] = {"block": block, "newest": newest.number}
         if isinstance(block, int) and block > newest.number:
             raise InvalidInput(
-                f"block {block:,} does not exist yet: the newest block of {self.redacted_url} is {newest.number:,}",
+                f"block {block:,} does not exist yet: the latest block of {self.redacted_url} is {newest.number:,}",
                 details=details,
             )
         method, name = (_BLOCK, hex(block)) if isinstance(block, int) else (_BLOCK_BY_HASH, block)
@@ -398,7 +398,7 @@ class SingleRpcNode(JsonRpcNode):
 
     @property
     def newest_bloom(self) -> int:
-        """The bloom filter of the events of the newest block, as in `Node.read_blooms`."""
+        """The bloom filter of the events of the latest block, as in `Node.read_blooms`."""
         return self._newest_bloom
 
     def try_call(self, call: ContractCall, at: BlockId) -> CallResult:
@@ -445,7 +445,7 @@ class SingleRpcNode(JsonRpcNode):
         return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.blooms`. The filter of the newest block is cached."""
+        """As `Node.blooms`. The filter of the latest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
         found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
@@ -679,7 +679,7 @@ class FailoverNode(JsonRpcNode):
     """A node with spares, which replace it in turn when it fails.
 
     `endpoints` are the node and its spares; `chain_id` is the expected chain id. `gas_price_wei` replaces the gas price
-    of EVM nodes. With `network_time`, the nodes' times are compared if one node's newest block is far from this
+    of EVM nodes. With `network_time`, the nodes' times are compared if one node's latest block is far from this
     machine's clock. Not thread-safe.
     """
 
@@ -753,14 +753,14 @@ class FailoverNode(JsonRpcNode):
         self._failover.prefer(index)
 
     def _leave_failing_node(self) -> None:
-        """End the exchange with the node that is read if it no longer returns its newest block."""
+        """End the exchange with the node that is read if it no longer returns its latest block."""
         current = self._failover.current
         connection = self._connections_in_order[current]
         if self._watch and self._watch.rule.is_failing(current) and isinstance(connection, HttpConnection):
             connection.abort()
 
     def _read_best_head(self, read: Callable[[], ChainHead]) -> ChainHead:
-        """If nodes are watched, return the highest of their newest blocks that counts; otherwise the current node's.
+        """If nodes are watched, return the highest of their latest blocks that counts; otherwise the current node's.
 
         Raises `StaleNode` if no block counts.
         """
@@ -838,7 +838,7 @@ class FailoverNode(JsonRpcNode):
         return head._replace(clock_offset_s=offset_s) if offset_s else head
 
     def _look(self, host: str) -> Sighting | None:
-        """Return the newest block of one node; None if it fails."""
+        """Return the latest block of one node; None if it fails."""
         client = self._clients_by_host[host]
         return look_at(self._single_node(client), client, self._time)
 
@@ -867,7 +867,7 @@ class FailoverNode(JsonRpcNode):
 
 
 def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None) -> Sighting | None:
-    """Return the newest block of a node that sends its requests through `client`; None if it fails."""
+    """Return the latest block of a node that sends its requests through `client`; None if it fails."""
     try:
         block = node.read_head().block
     except UpstreamError:

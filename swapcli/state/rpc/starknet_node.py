@@ -4,7 +4,7 @@ Calls are those of `starknet_calls`. State is read by block hash, so a result al
 reorganization the node no longer knows it. Nodes that reject batches get single requests.
 
 Versions 0.8, 0.9 and 0.10 of the specification differ in three points. First, the block being built is `pending`, with
-its parent's hash, and since 0.9 `pre_confirmed`, with its number. Second, the tag of the newest block accepted by
+its parent's hash, and since 0.9 `pre_confirmed`, with its number. Second, the tag of the latest block accepted by
 Ethereum, `l1_accepted`, has existed since 0.9; on older nodes, that block is found by the status of blocks. Third, an
 event filter has one contract, and since 0.10 a list of contracts.
 """
@@ -154,14 +154,14 @@ class SingleStarknetNode(JsonRpcNode):
             if not _is_unknown_block(error):
                 raise
             raise InvalidInput(
-                f"{self.redacted_url} has no block {block}: its newest block is {newest.number:,}",
+                f"{self.redacted_url} has no block {block}: its latest block is {newest.number:,}",
                 details={"block": block, "newest": newest.number},
             ) from error
         offset_s = newest_head.clock_offset_s
         return ChainHead(self._block(found), self._gas_price(found), tag=None, clock_offset_s=offset_s)
 
     def _search_l1_accepted(self, latest: BlockHeader, tag: BlockTag) -> BlockHeader:
-        """Return the newest block accepted by Ethereum, by bisection: all blocks before it are accepted too.
+        """Return the latest block accepted by Ethereum, by bisection: all blocks before it are accepted too.
 
         For nodes before version 0.9, which have no tag for it. Raises `UpstreamRejected` if there is none.
         """

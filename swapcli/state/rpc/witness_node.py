@@ -187,8 +187,8 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
                 self._pause(wait_s / _WAIT_STEPS)
         newest = self._node.read_head().block
         if self._now_s() - newest.timestamp > MAX_BLOCKS_OLD * self._block_time_s + _MIN_WAIT_S:
-            raise UpstreamError(f"its newest block, {newest.number:,}, is old")
-        raise BlockMissing(f"does not have it: its newest block is {newest.number:,}")
+            raise UpstreamError(f"its latest block, {newest.number:,}, is old")
+        raise BlockMissing(f"does not have it: its latest block is {newest.number:,}")
 
     def _call_prefetched(self) -> None:
         """Make the calls of all waiting batches. Raises `UpstreamError`, also if the block could not be found."""

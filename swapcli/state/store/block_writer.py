@@ -210,9 +210,9 @@ class BlockWriter:
 
 
 def check_block_order(head: int | None, head_hash: str | None, number: int, block_hash: str | None) -> None:
-    """Raise `MarketError` unless the block follows the store's newest block, or is that block."""
+    """Raise `MarketError` unless the block follows the store's latest block, or is that block."""
     if head is None or number > head or (number == head and block_hash == head_hash):
         return
     if number == head:
         raise MarketError(f"the store has a different block {number}: {head_hash}, not {block_hash}")
-    raise MarketError(f"block {number} does not follow {head}, the store's newest block")
+    raise MarketError(f"block {number} does not follow {head}, the store's latest block")

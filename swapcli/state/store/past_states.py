@@ -1,4 +1,4 @@
-"""The states of a few pools at the newest blocks, from the undo log."""
+"""The states of a few pools at the latest blocks, from the undo log."""
 
 from __future__ import annotations
 

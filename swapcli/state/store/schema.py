@@ -2,10 +2,10 @@
 
 | table | content |
 |---|---|
-| `meta` | one row: the market without tokens and pools; `head` is the newest block, `pinned` is as in `MarketState` |
+| `meta` | one row: the market without tokens and pools; `head` is the latest block, `pinned` is as in `MarketState` |
 | `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the fields of its family; |
 |        | `invented` marks pools with placeholder addresses |
-| `blocks` | the newest blocks, oldest first, to which the store can rewind |
+| `blocks` | the latest blocks, oldest first, to which the store can rewind |
 | `undo_pools`, `undo_tokens` | the previous rows of what each block changed; `id` is NULL if there was none |
 | `undo_notes` | likewise; `value` is NULL if there was none |
 | `notes` | metadata: JSON by name, for the code that fills the store |

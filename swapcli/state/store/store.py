@@ -167,7 +167,7 @@ class Store:
     ) -> Iterator[BlockWriter]:
         """Write the changes of a block: all of them, or none if the context ends in an error.
 
-        Numbers must increase, with or without gaps; the newest block may be opened again to add to it. Raises
+        Numbers must increase, with or without gaps; the latest block may be opened again to add to it. Raises
         `MarketError` for an older block, and if the store has a market that was not synced. `reset` accepts any block
         of another chain: the caller must then write all state again, and the store cannot rewind past it.
         """

@@ -1,4 +1,4 @@
-"""The undo log of the newest blocks' changes, with which the store can rewind after a chain reorganization.
+"""The undo log of the latest blocks' changes, with which the store can rewind after a chain reorganization.
 
 The first change of a row in a block saves the row as it was before. Rewinding restores the earliest saved rows.
 """

@@ -1,6 +1,6 @@
-"""Fill a store from a node, and keep it at the newest block.
+"""Fill a store from a node, and keep it at the latest block.
 
-Everything in a store is exact at its head block. Each step reads the changes up to the node's newest block, adds newly
+Everything in a store is exact at its head block. Each step reads the changes up to the node's latest block, adds newly
 discovered pools, and writes both in one transaction, after checking that the block is still on the chain.
 
 `sync_filter` defines which pools to store, and `progress` reports what happened. `fill_store` fills a store and

@@ -1,4 +1,4 @@
-"""Advance a store to its node's newest block, in one transaction."""
+"""Advance a store to its node's latest block, in one transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SyncStep(NamedTuple):
 def advance(
     store: Store, node: Node, discover: Discoverer, *, even_without_new_block: bool, accept_losses: bool = False
 ) -> SyncStep | None:
-    """Bring the store to the node's newest block, and add the pools that `discover` returns there.
+    """Bring the store to the node's latest block, and add the pools that `discover` returns there.
 
     Return None if the node is behind the store, or if there is no new block, unless `even_without_new_block`. Before
     the transaction is committed, the block is compared with the chain once more. After a reorganization, a concurrent

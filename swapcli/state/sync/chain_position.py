@@ -19,7 +19,7 @@ class ChainPosition(NamedTuple):
     """The block of a store, and how it relates to the chain of a node.
 
     `stored_block` is None if the store has no block. `rewound_to` is the number of that block if the store had to be
-    rewound to it. `node_is_behind` is true if the node's newest block precedes `stored_block` on the same chain.
+    rewound to it. `node_is_behind` is true if the node's latest block precedes `stored_block` on the same chain.
     `is_fork_unknown` is true if none of the store's blocks is on the node's chain, so that all of its state is invalid.
     """
 
@@ -41,9 +41,9 @@ class ConcurrentWrite(ConfigError):
 
 
 def locate(store: Store, node: Node, head: BlockHeader) -> ChainPosition:
-    """Rewind the store to its newest block on the node's chain, and return its position.
+    """Rewind the store to its latest block on the node's chain, and return its position.
 
-    Raises `StaleNode` if the node's newest block `head` is older than the store's and on another chain, and
+    Raises `StaleNode` if the node's latest block `head` is older than the store's and on another chain, and
     `ConcurrentWrite`.
     """
     blocks = store.read_blocks()
@@ -82,7 +82,7 @@ def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
 
 
 def _newest_on_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHeader) -> StoredBlock | None:
-    """Return the newest block on the node's chain, by bisection; `blocks` are sorted from newest to oldest."""
+    """Return the latest block on the node's chain, by bisection; `blocks` are sorted from newest to oldest."""
     low, high = 0, len(blocks)
     while low < high:
         middle = (low + high) // 2

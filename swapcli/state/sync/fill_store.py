@@ -1,4 +1,4 @@
-"""Fill a store, and bring it to the newest block."""
+"""Fill a store, and bring it to the latest block."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sync(
     batch_size: int = _BATCH_SIZE,
     accept_losses: bool = False,
 ) -> Iterator[Progress]:
-    """Fill a store with the pools that match the filter, and bring it to the newest block. An interrupted sync is
+    """Fill a store with the pools that match the filter, and bring it to the latest block. An interrupted sync is
     resumed.
 
     Each progress report is one committed transaction; the first has about `batch_size` pools. Stored pools stay even if

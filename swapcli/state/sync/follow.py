@@ -1,4 +1,4 @@
-"""Keep a store at the newest block, in memory while its disk is not writable."""
+"""Keep a store at the latest block, in memory while its disk is not writable."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ChainFollower:
 
 
 def follow(store: Store, node: Node, reported: int | None = None) -> Advance | None:
-    """Bring a synced store to the node's newest block, in one transaction; None if there is no new block.
+    """Bring a synced store to the node's latest block, in one transaction; None if there is no new block.
 
     New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
     new block. `reported` is the number of the last block reported to a watcher. A failed step may leave the store

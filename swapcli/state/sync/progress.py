@@ -22,7 +22,7 @@ class Progress(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The changes of a step to the node's newest block, as pool keys.
+    """The changes of a step to the node's latest block, as pool keys.
 
     `changed` pools have a new state, `added` are new, `removed` could no longer be read or were dropped; `faults` are
     those whose reader failed because of a defect in the program. `changed_without_event` were found by reading a

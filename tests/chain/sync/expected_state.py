@@ -34,7 +34,7 @@ def synced(store: Store, node: Node, sync_filter: SyncFilter = SyncFilter()) -> 
 
 
 def followed(store: Store, node: Node) -> None:
-    """Follow to the newest block, until there is nothing more to find."""
+    """Follow to the latest block, until there is nothing more to find."""
     while follow(store, node):
         pass
 

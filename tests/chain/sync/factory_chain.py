@@ -64,7 +64,7 @@ class CreatedPool:
 
 
 class Snapshot(NamedTuple):
-    """A moment of a local_chain; `height` is its newest block."""
+    """A moment of a local_chain; `height` is its latest block."""
 
     chain: str
     height: int
@@ -192,7 +192,7 @@ class TestChain:
         self.pools, self._used, self.coins = snapshot.pools, snapshot.used, snapshot.coins
 
     def height(self) -> int:
-        """The number of the newest block."""
+        """The number of the latest block."""
         return int(self.chain.node.ask("eth_blockNumber"), 16)
 
     # --- using

@@ -101,7 +101,7 @@ def turn(path: Path) -> Iterator[None]:
 class LockedNode(LimitedNode):
     """A node that is read only while no block is mined.
 
-    A local anvil, unlike other nodes, may answer for its newest block from the one that it is just mining.
+    A local anvil, unlike other nodes, may answer for its latest block from the one that it is just mining.
     """
 
     def __init__(self, node: RpcNode, lock: Path) -> None:

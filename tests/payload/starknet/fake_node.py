@@ -372,7 +372,7 @@ class FakeChain:
         return self.blocks[-1]
 
     def reorganize(self, depth: int) -> None:
-        """Remove the newest blocks; contracts are as they were before them."""
+        """Remove the latest blocks; contracts are as they were before them."""
         del self.blocks[-depth:]
         self.contracts = deepcopy(self.blocks[-1].contracts)
 

@@ -59,7 +59,7 @@ class Scene(NamedTuple):
         return int(self.json("route", "starknet", "STRK", "ETH", "1000", *options)["outputAmount"])
 
     def pays(self, skip_ahead: int = 0) -> int:
-        """Return what the plain Ekubo pool pays for the order at the newest block."""
+        """Return what the plain Ekubo pool pays for the order at the latest block."""
         core = self.chain.blocks[-1].contracts[CORE]
         assert isinstance(core, EkuboCore)
         return -clone(core.pools[PLAIN]).swap(SOLD, False, PLAIN.fee, skip_ahead).amount1

@@ -35,7 +35,7 @@ class Bench(NamedTuple):
         return run_swapcli(*(options or CALLDATA), env=env)
 
     def lie(self, liar: int | None, lie: Callable[[FakeChain], object] = bool) -> None:
-        """Let one node answer from another state of the newest block, and all others from the true one."""
+        """Let one node answer from another state of the latest block, and all others from the true one."""
         honest = build_chain(self.nodes[0].chain.start_s)
         for index, node in enumerate(self.nodes):
             node.chain = honest if index != liar else deepcopy(honest)

@@ -166,7 +166,7 @@ def test_the_first_quote_takes_two_round_trips_also_for_untested_tokens(
 
 
 def test_a_block_that_is_replaced_while_it_is_read_is_noticed(trader: Trader, node: RpcNode) -> None:
-    """A block of the same number and parent: only the newest block at the end of the exchange shows it."""
+    """A block of the same number and parent: only the latest block at the end of the exchange shows it."""
     stored, request = trader.market, QuoteRequest(order(trader), ApiVersion.V2)
     chain, send = trader.chain, node._rpc.send
     move(trader, "the parent")

@@ -35,7 +35,7 @@ class Blocks:
         proxy.always = rewrites(self._answer)
 
     def _answer(self, requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        """Answer calls for the newest block from an older one, by the `lag`, as a node does that updates it late."""
+        """Answer calls for the latest block from an older one, by the `lag`, as a node does that updates it late."""
         if any(map(is_ahead, requests)):
             self.tries.append(self.count)
         old = hex(proxy.head() - self.lag)

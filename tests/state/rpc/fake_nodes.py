@@ -36,7 +36,7 @@ def hash_of(number: int) -> str:
 
 @dataclass
 class FakeChain:
-    """The chain that nodes share. `head` is its newest block at this time, or of `halted_s` if it has halted then."""
+    """The chain that nodes share. `head` is its latest block at this time, or of `halted_s` if it has halted then."""
 
     started_s: float = field(default_factory=time.time)
     halted_s: float | None = None
@@ -71,7 +71,7 @@ class Refused(Exception):
 class FakeNode:
     """A node with one fault. `delay_s` passes before each response; `exchanges` counts HTTP requests.
 
-    `newest_asked` counts requests for the newest block. Unless it `has_date`, its responses have no `Date` header.
+    `newest_asked` counts requests for the latest block. Unless it `has_date`, its responses have no `Date` header.
     """
 
     chain: FakeChain
@@ -157,7 +157,7 @@ UNPROVEN = (
     "fewer calls",
     "the same word for all",
 )
-"""Kinds that have no state, but return data for calls on their newest block."""
+"""Kinds that have no state, but return data for calls on their latest block."""
 Respond = Callable[["_Handler", list[dict[str, Any]], bool], None]
 
 

@@ -41,7 +41,7 @@ class Network:
         self.served: list[BlockHeader] = []
 
     def set_heads(self, *numbers: int | None) -> None:
-        """Set the newest block of each node on its branch; None is a node that is down."""
+        """Set the latest block of each node on its branch; None is a node that is down."""
         self.heads = [
             None if number is None else block(number, branch, fork_at=fork_at)
             for number, (branch, fork_at) in zip(numbers, self.branches, strict=True)
@@ -108,7 +108,7 @@ def test_a_node_that_lags_is_reported_once_and_read_again_when_it_has_caught_up(
     network.advance(START, START)
     assert [network.advance(START, START + at) for at in range(1, 5)] == [1] * 4
     assert network.rule.standings() == [NodeStanding(3, is_read=False), NodeStanding(0, is_read=True)]
-    assert network.reported == ["node 1 of 2 (http://host1) is not used: its newest block 1,000 is 2 blocks behind"]
+    assert network.reported == ["node 1 of 2 (http://host1) is not used: its latest block 1,000 is 2 blocks behind"]
     assert network.advance(START + 5, START + 5) == 0
     assert network.reported[1:] == ["node 1 of 2 (http://host1) is used again"]
 

@@ -29,7 +29,7 @@ CALL = ContractCall("0x" + "11" * 20, b"\x01")
 
 
 class Follower:
-    """Reads the newest block as a service does, and a call at it. `numbers` are the blocks that it has read so far."""
+    """Reads the latest block as a service does, and a call at it. `numbers` are the blocks that it has read so far."""
 
     def __init__(self, nodes: list[FakeNode], *, min_period_s: float, timeout_s: float = TIMEOUT_S) -> None:
         self.chain, self.nodes = nodes[0].chain, nodes

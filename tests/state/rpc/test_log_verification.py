@@ -74,7 +74,7 @@ def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
     place.proxy.always = failures.ignores_block_numbers()
     view = MulticallReader(place.node, block, place.multicall)
     assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
-    assert view.verify_block(), "it was the newest block all the time"
+    assert view.verify_block(), "it was the latest block all the time"
     place.small_chain.chain.node.ask("evm_mine")
     with pytest.raises(BlockMismatch) as caught:
         view.call(place.calls())

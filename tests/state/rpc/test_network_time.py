@@ -21,11 +21,11 @@ OFFSETS_S = (-3_600, -40, -25, 0, 30, 3_600)  # a block is up to 20 s old by the
 TOLERANCE_S = 2.0
 REAL_S = 1_800_000_000
 GOOD = {"a": 0, "b": 0}
-"""Seconds by which the newest block of each node is behind the time."""
+"""Seconds by which the latest block of each node is behind the time."""
 
 
 def seen(age_s: int, clock_ahead_s: int, *, has_date: bool, is_second_look: bool = False) -> Sighting:
-    """Return what a node shows whose newest block is `age_s` old, to a machine with a wrong clock."""
+    """Return what a node shows whose latest block is `age_s` old, to a machine with a wrong clock."""
     first = Sighting(5_000 - age_s // 2, REAL_S - age_s, REAL_S + clock_ahead_s, REAL_S if has_date else None)
     if not is_second_look:
         return first

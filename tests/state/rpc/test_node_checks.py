@@ -73,7 +73,7 @@ def test_a_real_node_lacks_nothing(checked_chain: CheckedChain) -> None:
 def test_an_old_block_is_missing_a_recent_one(checked_chain: CheckedChain) -> None:
     report = checked_chain.report(None, 3_600.0)
     assert (missing(report), report.block_age_s, report.can_quote) == (["block"], 3_600.0, True)
-    assert report.missing[0].problem == "the newest block is 3,600 s old by this machine's clock"
+    assert report.missing[0].problem == "the latest block is 3,600 s old by this machine's clock"
 
 
 def without_overrides(handler: Handler) -> bool:

@@ -136,7 +136,7 @@ def calls_ahead(node: AnyPublicNode) -> AheadCalls:
 
 @pytest.mark.parametrize("kind", UNPROVEN)
 def test_data_of_another_state_does_not_prove_a_node(kind: str) -> None:
-    """The node is the first to respond, and returns data for all calls that come with the newest block."""
+    """The node is the first to respond, and returns data for all calls that come with the latest block."""
     with zoo(kind, "good") as nodes, public(nodes) as node:
         assert isinstance(node, PublicRpcNode)
         head, _ = node.read_head_ahead(calls_ahead(node))

@@ -139,7 +139,7 @@ def test_the_block_that_is_being_built_has_no_hash(version: str, max_batch: int 
 
 
 def test_a_node_without_a_block_in_building_has_its_latest_one() -> None:
-    """As some answer `pre_confirmed` with the newest block, or an older one."""
+    """As some answer `pre_confirmed` with the latest block, or an older one."""
     for number in (0, 2):
 
         def stale(method: str, result: Any, number: int = number) -> Any:

@@ -72,7 +72,7 @@ def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
 
 
 def check_whole_block(path: Path) -> int:
-    """Return the number of the newest block. Fails unless all content is of that block."""
+    """Return the number of the latest block. Fails unless all content is of that block."""
     with reopen(path) as store:
         market, number = store.read_market(), store.read_blocks()[0].number
         assert market.network == NETWORK

@@ -222,7 +222,7 @@ def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> 
         write(store, 5, Change({0: 5}, {}))
         write(store, 5, Change({1: 6}, {}))
         assert store.read_market().pools.keys() == {pool(0).key, pool(1).key}
-        with pytest.raises(MarketError, match="block 4 does not follow 5, the store's newest block"):
+        with pytest.raises(MarketError, match="block 4 does not follow 5, the store's latest block"):
             write(store, 4, Change({}, {}))
         with pytest.raises(MarketError, match="a different block 5: 0x5, not 0x6"), store.write_block(5, "0x6"):
             pass

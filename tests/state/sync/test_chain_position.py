@@ -1,4 +1,4 @@
-"""A store is located on any chain with few requests, and rewound to its newest block on it."""
+"""A store is located on any chain with few requests, and rewound to its latest block on it."""
 
 from __future__ import annotations
 

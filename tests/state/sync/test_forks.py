@@ -161,7 +161,7 @@ class ForkedChain:
             self.chain.node.ask("anvil_mine", hex(rng.randint(1, 20)))
 
     def swapped(self, made: Made, down: bool, amount_in: int) -> int:
-        """Return the output of a swap at the newest block, which is not sent."""
+        """Return the output of a swap at the latest block, which is not sent."""
         (paid, got, *_) = self.trader.call("swap", *self._swap_arguments(made, down, amount_in))
         assert paid == amount_in
         return int(got)

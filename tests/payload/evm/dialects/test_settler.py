@@ -140,7 +140,7 @@ def test_wrapping_and_unwrapping_are_mined_too(trader: SettlerTrader, unwraps: b
 
 
 def block_time_s(trader: SettlerTrader) -> int:
-    """Return the time of the newest block."""
+    """Return the time of the latest block."""
     return int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
 

@@ -66,7 +66,7 @@ def test_invalid_options_are_refused_before_any_request(arguments: tuple[str, ..
 def test_a_future_first_block_is_refused(scene: Scene) -> None:
     ran = scene.sync("--from-block", "999999999", "--json")
     assert (ran.exit_code, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
-    assert "does not exist yet; the newest block is" in ran.error["message"]
+    assert "does not exist yet; the latest block is" in ran.error["message"]
     assert scene.sync("--from-block", "1").exit_code == 0
 
 
