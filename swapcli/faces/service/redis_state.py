@@ -228,7 +228,7 @@ class RedisState:
         await self._client.aclose()
 
     async def _watch(self) -> None:
-        while True:
+        while self._loop is not None:  # a client may swallow a cancellation
             await asyncio.sleep(_RANDOM.uniform(0.5, 1.0) * self._retry_s)
             await self._try_server()
             for leases in _batched([*self._leases], _MAX_BATCH):

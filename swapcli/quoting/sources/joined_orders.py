@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 
-class PreparedOrder(NamedTuple):
+class PreparedSearch(NamedTuple):
     """What was found for an order before its turn: the `known` market, and the search that begins on it.
 
     There is no `search` for an order that needs none.
@@ -39,7 +39,7 @@ class JoinedOrder:
     def __init__(self, request: Callable[[], QuoteRequest]) -> None:
         self.request = request
         self.failure: UpstreamError | None = None
-        self.prepared: PreparedOrder | None = None
+        self.prepared: PreparedSearch | None = None
         self._is_waiting = True
 
     def take(self) -> bool:
@@ -80,7 +80,7 @@ class JoinedOrders:
         if self._current is not None and self._current.failure is not None:
             raise self._current.failure
 
-    def take_prepared(self, request: QuoteRequest) -> PreparedOrder | None:
+    def take_prepared(self, request: QuoteRequest) -> PreparedSearch | None:
         """Return what was found for a request before its turn, once; None for any other request."""
         prepared = self._current and self._current.prepared
         if self._current is None or prepared is None or prepared.request != request:

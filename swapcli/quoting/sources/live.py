@@ -33,7 +33,7 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
-from swapcli.quoting.sources.joined_orders import JoinedOrders, PreparedOrder
+from swapcli.quoting.sources.joined_orders import JoinedOrders, PreparedSearch
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader, Others
 from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
@@ -389,13 +389,13 @@ class LiveSource:
 
         return None if market is None else (market, fail)
 
-    def _prepare(self, request: QuoteRequest) -> PreparedOrder:
+    def _prepare(self, request: QuoteRequest) -> PreparedSearch:
         """Return what an order begins with."""
         known = self._known_for(request)
         search = None if self.network.wraps(request.order) else self._live_search(known, request)
-        return PreparedOrder(request, known, search)
+        return PreparedSearch(request, known, search)
 
-    def _first_market(self, order: PreparedOrder) -> MarketState:
+    def _first_market(self, order: PreparedSearch) -> MarketState:
         """Return the known market with only the pools that an order reads first. Raise `NoRoute`."""
         market = order.known.market
         keys = order.search.first_pools() if order.search else pricing_pools(order.known, order.request)

@@ -14,6 +14,8 @@ from bench.optimum.peer import PeerRoute, evaluate, install, read_routes, run_pe
 from bench.optimum.real_market import read_document, read_orders
 from bench.running import BenchmarkFailed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -21,7 +23,6 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_market(30, 1, tmp_path_factory.mktemp("peer"))
 
 
-@pytest.mark.slow
 def test_the_peer_routes_all_orders_within_the_bound(market: Path, tmp_path: Path) -> None:
     curves, orders = Market(read_document(market)), read_orders(market)
     routes = run_peer(market, tmp_path / "tines.json", passes=2)

@@ -175,7 +175,7 @@ def least(label: str) -> int:
         return examples(50, full=50)
     if "requestBody" in operation.definition or len(operation.parameters) > 2:
         return examples(150, full=250)
-    return examples(30, full=60) if operation.parameters else 5
+    return examples(15, full=60) if operation.parameters else 5
 
 
 def test_there_are_thousands_of_requests() -> None:

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -39,7 +39,7 @@ from swapcli.faces.cli.render.store_view import HOLDING_COLUMNS, STORE_COLUMNS
 from swapcli.faces.cli.render.table_fit import shorten_cell
 from swapcli.faces.cli.render.terminal_tables import new_console, print_list
 from swapcli.faces.cli.similar_characters import SIMILAR, replace_with_similar
-from tests.examples import few
+from tests.examples import examples, few
 from tests.support.command import run_swapcli
 
 WIDTHS = (80, 120)
@@ -159,6 +159,7 @@ def cells_of(line: str) -> list[str]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", TABLES)
+@settings(max_examples=examples(3, full=100))
 @given(data=st.data())
 def test_each_row_of_a_table_is_a_line_under_its_heads(name: str, width: int, data: st.DataObject) -> None:
     listing = data.draw(lists(TABLES[name])).without_empty_columns()
