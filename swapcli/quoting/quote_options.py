@@ -98,7 +98,7 @@ def resolve_options(
             extended=settings.extended_protocols,
             only=settings.only_protocols,
         ),
-        parameter_values(settings, options),
+        parameter_values(settings, options) | {"allows_only": bool(settings.only_protocols)},
     )
 
 

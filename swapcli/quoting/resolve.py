@@ -109,7 +109,8 @@ def excluded_protocols(
     """Return the protocols that an order does not use: those named, and those that it does not allow.
 
     The order allows the protocols `only`, or without any those of the interface's list, with `extended` also all
-    others. Raises `UnknownProtocol` as `find_protocols`, and `InvalidOption` if every protocol in `only` is excluded.
+    others. Wrapping is not a venue, so only a name excludes it. Raises `UnknownProtocol` as `find_protocols`, and
+    `InvalidOption` if every protocol in `only` is excluded.
     """
     named, allowed = find_protocols(names, network), find_protocols(only, network)
     if not allowed:
@@ -117,7 +118,7 @@ def excluded_protocols(
     if allowed <= named:
         problem = f"every allowed protocol is also excluded: {', '.join(sorted(allowed))}"
         raise InvalidOption(problem, hint="exclude fewer protocols, or allow others")
-    return named | (frozenset(protocol.amm_name for protocol in network.protocols) - allowed)
+    return named | {each.amm_name for each in network.protocols if not each.is_wrapper} - allowed
 
 
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:

@@ -95,7 +95,7 @@ def test_unknown_protocols_are_all_named_with_the_closest() -> None:
 
 def test_allowed_protocols_exclude_all_others() -> None:
     base = find_network("base")
-    names = {each.amm_name for each in base.protocols}
+    names = {each.amm_name for each in base.protocols if not each.is_wrapper}
     extended = {each.amm_name for each in base.protocols if each.is_extended}
     assert extended
     for is_extended in (False, True):
@@ -107,6 +107,7 @@ def test_allowed_protocols_exclude_all_others() -> None:
         assert names - excluded_protocols([], base, extended=is_extended, only=sorted(extended)) == extended
     assert excluded_protocols([], base, extended=False, only=[" "]) == extended
     assert excluded_protocols([], base, extended=True) == frozenset()
+    assert "wrapper" not in excluded_protocols([], base, extended=False, only=["uniswapV3"])
 
 
 def test_allowed_protocols_must_exist_and_must_not_all_be_excluded() -> None:

@@ -20,8 +20,9 @@ MAX_HOPS = 16
 class Order(NamedTuple):
     """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
 
-    The native token has the zero address; routing uses its wrapped form. `excluded_protocols` are `amm_name`s. The
-    route has at most `max_pools` pools, None for any number; with `single_path`, it has one path with one pool per hop.
+    The native token has the zero address; routing uses its wrapped form. `excluded_protocols` are `amm_name`s; with
+    `allows_only`, they are all that the order does not name, and protocols unknown here are excluded too. The route has
+    at most `max_pools` pools, None for any number; with `single_path`, it has one path with one pool per hop.
     """
 
     token_in: Token
@@ -30,6 +31,7 @@ class Order(NamedTuple):
     reverse: bool = False
     direct: bool = False
     excluded_protocols: frozenset[str] = frozenset()
+    allows_only: bool = False
     max_hops: int = DEFAULT_MAX_HOPS
     max_pools: int | None = None
     single_path: bool = False

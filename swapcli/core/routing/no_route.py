@@ -75,27 +75,28 @@ def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> 
     """Return the error for an order whose tokens no path connects within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
-    named, allowed = _named_protocols(order, network)
-    if not named:
-        protocols, hint_of_protocols = "", []
-    elif allowed:
-        protocols, hint_of_protocols = f" with only {_shown(allowed, 'protocols')}", ["allow more protocols"]
-    else:
-        protocols, hint_of_protocols = f" without {_shown(named, 'excluded protocols')}", ["exclude fewer protocols"]
+    protocols, hint_of_protocols = "", []
+    if order.allows_only:
+        protocols, hint_of_protocols = (
+            f" with only {_shown(_allowed(order, network), 'protocols')}",
+            ["allow more protocols"],
+        )
+    elif (
+        named := order.excluded_protocols - network.extended_protocols
+    ):  # most orders exclude these without naming them
+        protocols = f" without {_shown(sorted(named), 'excluded protocols')}"
+        hint_of_protocols = ["exclude fewer protocols"]
     hints = [*["allow more hops"] * few_hops, *hint_of_protocols]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or _NOT_JOINED
     return NoRoute(f"no route from {_names(order)} {limit}{protocols}: {tried}", hint=hint, details=_tokens(order))
 
 
-def _named_protocols(order: Order, network: Network) -> tuple[list[str], list[str]]:
-    """Return the protocols that an order excludes by name, and those that it allows by name: none if it allows more.
-
-    Most orders exclude the extended protocols of the network without naming them.
-    """
-    named = order.excluded_protocols - network.extended_protocols
-    allowed = {protocol.amm_name for protocol in network.protocols} - order.excluded_protocols
-    return sorted(named), sorted(allowed) if len(allowed) < len(named) else []
+def _allowed(order: Order, network: Network) -> list[str]:
+    """Return the protocols that an order allows by name; the wrapper, which is always allowed, only if it is alone."""
+    names = [each.amm_name for each in network.protocols if each.amm_name not in order.excluded_protocols]
+    wrappers = {each.amm_name for each in network.protocols if each.is_wrapper}
+    return sorted(set(names) - wrappers) or sorted(names)
 
 
 def _shown(names: Sequence[str], kind: str) -> str:
@@ -109,7 +110,7 @@ def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> 
     pools run out of liquidity and they have some for the pair. Nothing is added if the order names the protocols it
     allows.
     """
-    if _named_protocols(order, index.market.network)[1]:
+    if order.allows_only:
         return
     extended = index.market.network.extended_protocols & order.excluded_protocols & index.protocols
     if not extended:

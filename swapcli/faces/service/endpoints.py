@@ -496,7 +496,13 @@ def _quote_requests(
         source = source.without_memory()
     quote_requests = []
     for each, api_version, integrator, excluded in orders:
-        values = {**registry.rules.values, **_SERVED, **dict(each.values), "reverse": each.reverse}
+        values = {
+            **registry.rules.values,
+            **_SERVED,
+            **dict(each.values),
+            "reverse": each.reverse,
+            "allows_only": bool(each.only),
+        }
         tokens = source.token(each.token_in), source.token(each.token_out)
         order = Order.from_values(*tokens, each.amount, excluded, values)
         quote_requests.append(QuoteRequest.from_values(order, api_version, integrator, values))

@@ -151,15 +151,16 @@ def _check_path(result: RouteResult, expected: ExpectedRoute) -> None:
     """Check that the hops lead from the input to the output token within the limits of the order."""
     order, network = expected.order, expected.network
     ends = tuple(network.to_wrapped(token.address) for token in (order.token_in, order.token_out))
-    excluded = {info.id for info in network.protocols if info.amm_name in order.excluded_protocols}
+    known = {info.id: info.amm_name for info in network.protocols}
     for segment in result.segments:
         first, last = segment.hops[0][0], segment.hops[-1][0]
         if (network.to_wrapped(first.token_in), network.to_wrapped(last.token_out)) != ends:
             raise ResponseMismatch("hops that do not lead from the input token to the output token")
         if order.direct and len(segment.hops) > 1:
             raise ResponseMismatch("a route of several hops, not a direct one")
-        if used := excluded.intersection(swap.protocol_id for hop in segment.hops for swap in hop):
-            raise ResponseMismatch(f"a route through protocol {min(used)}, which was excluded")
+        for used in sorted({swap.protocol_id for hop in segment.hops for swap in hop}):
+            if known[used] in order.excluded_protocols if used in known else order.allows_only:
+                raise ResponseMismatch(f"a route through protocol {used}, which was excluded")
 
 
 def _consistent_call(parsed: ParsedTransaction, result: RouteResult, dialect: InterfaceDialect) -> RouterCall:

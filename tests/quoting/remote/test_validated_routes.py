@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -80,6 +81,21 @@ def test_a_route_beyond_the_limits_of_its_order_is_rejected(order: dict[str, Any
         source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match=message):
             source.quote(SELL_V2.build_request()._replace(order=SELL_V2.build_request().order._replace(**order)))
+
+
+@pytest.mark.parametrize("allows_only", [False, True])
+def test_a_protocol_unknown_here_is_used_unless_the_order_names_those_it_allows(allows_only: bool) -> None:
+    route = render_result(embedded_source("base").quote(SELL_V2.build_request()).result, find_network("base"))
+    body = re.sub(r'"protocol": ?"?\d+"?', '"protocol": 999', json.dumps(route))
+    assert "999" in body
+    request = SELL_V2.build_request()._replace(order=SELL_V2.build_request().order._replace(allows_only=allows_only))
+    with loopback_server(respond_with(http_response(200, body))) as running:
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        if allows_only:
+            with pytest.raises(InvalidUpstreamResponse, match="protocol 999, which was excluded"):
+                source.quote(request)
+        else:
+            source.quote(request)
 
 
 def test_an_output_below_the_requested_one_is_rejected() -> None:

@@ -553,11 +553,20 @@ def test_a_number_of_pools_is_whole_and_above_zero(count: str) -> None:
     assert (ran.exit_code, "--max-pools: expected a whole number above zero" in ran.stderr) == (2, True)
 
 
+def test_an_order_may_wrap_whatever_protocols_it_allows() -> None:
+    words = ("ETH", "WETH", "1", "--only-protocols", "uniswapV3", "--offline", "--json")
+    assert run_swapcli("route", "base", *words).json["outputAmount"] == str(10**18)
+    words = ("cBTC", "USDC.e", "1", "--only-protocols", "juiceSwapStableCoinBridge,juiceSwapVault", "--offline")
+    ran = run_swapcli("route", "citrea", *words)
+    assert "with only juiceSwapStableCoinBridge, juiceSwapVault: " in ran.stderr
+    assert "hint:  allow more protocols\n" in ran.stderr
+
+
 def test_many_excluded_protocols_are_counted_in_an_error() -> None:
     listed = run_swapcli("protocols", "base", "--json").json
     names = {each["protocol"] for each in listed if not each["extended"]} - {"wrapper"}
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--exclude-protocols", ",".join(names))
-    assert "with only wrapper: 0 pools tried" in ran.stderr
+    assert f"without {len(names)} excluded protocols: 0 pools tried" in ran.stderr
     few = ",".join(sorted(names)[:6])
     ran = run_swapcli("route", "base", "AERO", "DEGEN", "1", "--offline", "--direct", "--exclude-protocols", few)
     assert "in one hop without 6 excluded protocols: " in ran.stderr
