@@ -556,8 +556,8 @@ def test_a_number_of_pools_is_whole_and_above_zero(count: str) -> None:
 def test_an_order_may_wrap_whatever_protocols_it_allows() -> None:
     words = ("ETH", "WETH", "1", "--only-protocols", "uniswapV3", "--offline", "--json")
     assert run_swapcli("route", "base", *words).json["outputAmount"] == str(10**18)
-    words = ("cBTC", "USDC.e", "1", "--only-protocols", "juiceSwapStableCoinBridge,juiceSwapVault", "--offline")
-    ran = run_swapcli("route", "citrea", *words)
+    allowed = "juiceSwapStableCoinBridge,juiceSwapVault"
+    ran = run_swapcli("route", "citrea", "cBTC", "USDC.e", "1", "--only-protocols", allowed, "--offline")
     assert "with only juiceSwapStableCoinBridge, juiceSwapVault: " in ran.stderr
     assert "hint:  allow more protocols\n" in ran.stderr
 
