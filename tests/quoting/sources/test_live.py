@@ -44,6 +44,7 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.json_rpc_client import RpcRequest
 from swapcli.state.rpc.node import BlockId, ChainHead
@@ -349,6 +350,15 @@ def test_an_order_whose_pools_could_not_be_read_is_told_why(trader: Trader, node
     assert ": 0 pools tried; 2 pools could not be read: " in error.message
     assert error.hint == f"swapcli sync {stored.network.name} finds the pools that exist"
     assert error.details["unread_pools"] == 2
+
+
+def test_pools_that_did_not_exist_at_a_past_block_are_called_that(trader: Trader, node: RpcNode) -> None:
+    past = LiveSource(InMemorySource(trader.market, SYSTEM_CLOCK), view_past_block(node, 0), SYSTEM_CLOCK, tag=None)
+    with pytest.raises(NoRoute) as caught:
+        past.quote(QuoteRequest(order(trader), ApiVersion.V2))
+    error, count = caught.value, caught.value.details["unread_pools"]
+    assert f"; {count} pools had no state at block 0: they did not exist yet" in error.message
+    assert error.hint == "choose a later block: --block N"
 
 
 def _pair(market: MarketState) -> ConstantProduct:
