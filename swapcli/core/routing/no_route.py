@@ -150,11 +150,11 @@ def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRo
 
 def with_unread_past_pools(error: NoRoute, reasons: Sequence[str], block: int) -> NoRoute:
     """Return the same for a past block. Pools that return nothing had no contract at that block."""
-    count = len(reasons)
-    if all(_RETURNED_NOTHING in reason for reason in reasons):
-        unread = f"{_pools(count)} had no state at block {block:,}: {'they' if count > 1 else 'it'} did not exist yet"
-    else:
-        unread = f"{_pools(count)} could not be read at block {block:,}: {reasons[0]}"
+    count, absent = len(reasons), sum(_RETURNED_NOTHING in reason for reason in reasons)
+    problem = reasons[0]
+    if absent:
+        problem = f"{'it' if count == 1 else 'they' if absent == count else f'{absent} of them'} did not exist yet"
+    unread = f"{_pools(count)} could not be read at block {block:,}: {problem}"
     return _with_unread(error, unread, count, "choose a later block: --block N")
 
 
