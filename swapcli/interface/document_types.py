@@ -1410,12 +1410,12 @@ class HindsightSwapJson(TypedDict):
     """A mined transaction, and the best route for its net swap at the parent block, `stateBlock`.
 
     Amounts are in base units. `outputAfterGas` and `bestAfterGas` are the outputs minus gas, in the output token,
-    absent if gas has no price. Both use the same gas value, whose source is `gasValueSource`. `differenceBps` and
-    `afterGasDifferenceBps` are how much more the best route would have paid, in basis points. `protocols` and
-    `bestProtocols` are the protocols that the transaction and the best route use. `poolsEqual`, `poolsDifferent` and
-    `poolsNotExplained` count the swaps in pools as `swapcli verify` does. `reason` is why there is no comparison,
-    absent if there is one. `retryable` is true if a comparison may be possible later, as for a transaction that is not
-    mined yet.
+    absent if gas has no price. Both use the same gas value, whose source is `gasValueSource`, and the same gas if
+    the best route has the transaction's pools. `differenceBps` and `afterGasDifferenceBps` are how much more the
+    best route would have paid, in basis points. `protocols` and `bestProtocols` are the protocols that the
+    transaction and the best route use. `poolsEqual`, `poolsDifferent` and `poolsNotExplained` count the swaps in
+    pools as `swapcli verify` does. `reason` is why there is no comparison, absent if there is one. `retryable` is
+    true if a comparison may be possible later, as for a transaction that is not mined yet.
     """
 
     transaction: str

@@ -371,7 +371,7 @@ def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> I
         message = f"the pool state is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
         yield _STATE_CODES[origin.provenance].finding(message)
     elif origin.age_s is not None and origin.age_s > ttl_s and not origin.is_past:
-        message = f"the pool state is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
+        message = f"the pool state is {format_age(origin.age_s)}: prices may have moved since{placeholder_note}"
         yield FindingCode.STATE_OLD.finding(message)
 
 

@@ -7,6 +7,9 @@ from math import floor
 
 from swapcli.core.records import NamedTuple
 
+_MIN_TAIL_SIZE = 20
+"""With fewer values, none lies beyond the 5% and 95% quantiles but the extremes."""
+
 
 class Distribution(NamedTuple):
     """The number of values (`size`), and their quantiles: `p05` is the 5% quantile.
@@ -20,6 +23,11 @@ class Distribution(NamedTuple):
     median: float
     p75: float
     p95: float
+
+    @property
+    def has_tails(self) -> bool:
+        """Whether there are enough values for the 5% and 95% quantiles to mean more than the extremes."""
+        return self.size >= _MIN_TAIL_SIZE
 
 
 def distribution_of(values: Iterable[float]) -> Distribution | None:

@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     """A finding: `message` is a sentence without its full stop, and `hint`, in the same form, is the user's remedy.
 
     `code` is a `FindingCode`, or the code of another service. `facts` are figures for programs, by name.
-    Example: `FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices have moved since")`.
+    Example: `FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices may have moved since")`.
     """
 
     code: str

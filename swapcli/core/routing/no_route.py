@@ -23,6 +23,8 @@ _MAX_NAMES = 5  # of protocols listed in an error; more are only counted
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token with few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
+_RETURNED_NOTHING = "returned 0 bytes"
+"""In the reason of a call to an address without a contract."""
 _NOT_JOINED = "no pools of this market connect them"
 
 Ends = tuple[int, int]
@@ -144,10 +146,25 @@ def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRo
 
     `reasons` has one entry per pool.
     """
-    count = len(reasons)
-    unread = f"{count} pool{'s' if count != 1 else ''} could not be read: {reasons[0]}"
-    details = error.details | {"unread_pools": count}
-    return NoRoute(f"{error.message}; {unread}", hint=hint, details=details)
+    return _with_unread(error, f"{_pools(len(reasons))} could not be read: {reasons[0]}", len(reasons), hint)
+
+
+def with_unread_past_pools(error: NoRoute, reasons: Sequence[str], block: int) -> NoRoute:
+    """Return the same for a past block. Pools that return nothing had no contract at that block."""
+    count, absent = len(reasons), sum(_RETURNED_NOTHING in reason for reason in reasons)
+    problem = reasons[0]
+    if absent:
+        problem = f"{'it' if count == 1 else 'they' if absent == count else f'{absent} of them'} did not exist yet"
+    unread = f"{_pools(count)} could not be read at block {block:,}: {problem}"
+    return _with_unread(error, unread, count, "choose a later block: --block N")
+
+
+def _with_unread(error: NoRoute, unread: str, count: int, hint: str) -> NoRoute:
+    return NoRoute(f"{error.message}; {unread}", hint=hint, details=error.details | {"unread_pools": count})
+
+
+def _pools(count: int) -> str:
+    return f"{count} pool{'s' if count != 1 else ''}"
 
 
 def _no_route(order: Order, problem: str, hint: str, **details: object) -> NoRoute:

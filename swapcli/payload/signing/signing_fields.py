@@ -16,13 +16,13 @@ from swapcli.core.routing.gas import with_margin
 from swapcli.payload.signing.signing_limits import FeeLimits, LimitedGas, find_excesses
 from swapcli.payload.signing.signing_values import (
     AccessList,
-    FeeHistory,
     GasForecast,
     OptionalRequests,
     read_fee_history,
     read_gas_after,
     read_transaction_forecast,
 )
+from swapcli.state.rpc.fee_history import FeeHistory
 from swapcli.state.rpc.node import StateOverride
 
 _APPROVAL_GAS: Final = 60_000

@@ -13,14 +13,12 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.fee_history import FeeHistory, fee_history_request, parse_fee_history
 from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import StateOverride
 from swapcli.state.rpc.rpc_node import render_overrides
 
-_FEE_BLOCKS: Final = 20
-"""The number of blocks whose fees are read: as many as in go-ethereum's own suggestion (`eth/gasprice`)."""
-_MEDIAN: Final = 50  # percentile of the priority fees in a block
-_FEE_REQUEST: Final = RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,)))
+_FEE_REQUEST: Final = fee_history_request("latest")
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 _is_slot = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
@@ -34,25 +32,6 @@ class OptionalRequests(Protocol):
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
         """Return the results, with an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
-
-
-class FeeHistory(NamedTuple):
-    """The base fee of the next block, the median priority fee of each recent block with transactions, and the base fee
-    of each recent block, in wei."""
-
-    next_base_fee_wei: int
-    priority_fees_wei: tuple[int, ...]
-    base_fees_wei: tuple[int, ...] = ()
-
-    @property
-    def median_priority_fee_wei(self) -> int:
-        """Return the median of the priority fees; 0 if no recent block has transactions."""
-        return _lower_median(self.priority_fees_wei or (0,))
-
-    @property
-    def usual_price_wei(self) -> int:
-        """Return the sum of the median base fee and the median priority fee."""
-        return _lower_median(self.base_fees_wei or (self.next_base_fee_wei,)) + self.median_priority_fee_wei
 
 
 class GasForecast(NamedTuple):
@@ -115,7 +94,11 @@ def read_transaction_forecast(
     gas = _simulated_gas(simulated, len(calls))
     access_list = _saving_access_list(listed[0], gas[0].used) if listed else ()
     return TransactionForecast(
-        _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list, _quantity(latest)
+        _quantity(nonce),
+        parse_fee_history(fees),
+        (_estimated(estimate, gas[0]), *gas[1:]),
+        access_list,
+        _quantity(latest),
     )
 
 
@@ -128,14 +111,14 @@ def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> Nod
     latest, nonce, fees, chain = node.send_optional(requests)
     if _quantity(chain) != chain_id:
         return NodeFigures()
-    history = _fee_history(fees)
+    history = parse_fee_history(fees)
     return NodeFigures(_quantity(latest), _quantity(nonce), history.usual_price_wei if history else None)
 
 
 def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
     """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not respond."""
     (found,) = node.send_optional([_FEE_REQUEST])
-    return _fee_history(found)
+    return parse_fee_history(found)
 
 
 def read_gas_after(
@@ -154,10 +137,6 @@ def read_gas_after(
 def _figure_requests(sender: str) -> tuple[RpcRequest, ...]:
     counts = (RpcRequest("eth_getTransactionCount", (sender, tag)) for tag in ("latest", "pending"))
     return (*counts, _FEE_REQUEST)
-
-
-def _lower_median(values: Sequence[int]) -> int:
-    return sorted(values)[(len(values) - 1) // 2]
 
 
 def _call(sender: str, transaction: Transaction) -> dict[str, str]:
@@ -195,24 +174,6 @@ def _simulated_call(entry: object) -> GasForecast:
         return GasForecast()
     # Refunds are at most a fifth of the gas before them (EIP-3529). Recent versions of go-ethereum return that gas.
     return GasForecast(used, _quantity(entry.get("maxUsedGas")) or -(-used * 5 // 4))
-
-
-def _fee_history(result: RpcResult) -> FeeHistory | None:
-    if not isinstance(result, dict):
-        return None
-    base_fees, rewards, ratios = (result.get(name) for name in ("baseFeePerGas", "reward", "gasUsedRatio"))
-    if not (isinstance(base_fees, list) and isinstance(rewards, list) and isinstance(ratios, list)) or not base_fees:
-        return None
-    next_base_fee, recent = _quantity(base_fees[-1]), [_quantity(each) for each in base_fees[:-1]]
-    medians = [
-        _quantity(reward[0]) if isinstance(reward, list) and reward else None
-        for reward, ratio in zip(rewards, ratios, strict=False)
-        if ratio
-    ]
-    if next_base_fee is None or None in medians or None in recent:
-        return None
-    known = (tuple(each for each in values if each is not None) for values in (medians, recent))
-    return FeeHistory(next_base_fee, *known)
 
 
 def _saving_access_list(result: RpcResult, used_without: int | None) -> AccessList:

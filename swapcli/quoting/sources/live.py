@@ -25,7 +25,7 @@ from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
-from swapcli.core.routing.no_route import with_unread_pools
+from swapcli.core.routing.no_route import with_unread_past_pools, with_unread_pools
 from swapcli.families.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.payload.dialects import executable_market
 from swapcli.quoting.health import Health, check_live
@@ -329,6 +329,9 @@ class LiveSource:
             unread = reader.unread_reasons()
             if not unread:
                 raise
+            past = self._block.past_number
+            if past is not None:
+                raise with_unread_past_pools(error, unread, past) from error
             hint = f"swapcli sync {self.network.name} finds the pools that exist"
             raise with_unread_pools(error, unread, hint) from error
         refusals: list[Contradiction] = []

@@ -71,6 +71,11 @@ class LiveBlock:
         return self.tag is None
 
     @property
+    def past_number(self) -> int | None:
+        """The number of the block if it is past and has been read."""
+        return self._snapshot.head.block.number if self._snapshot and self.is_past else None
+
+    @property
     def last_snapshot(self) -> BlockSnapshot | None:
         """The last snapshot read, whatever its age; None before the first one and after `discard`."""
         return self._snapshot

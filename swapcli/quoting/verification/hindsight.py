@@ -1,7 +1,8 @@
 """Compare mined swaps with the best route at their parent block.
 
 The best route is the one that a quote would have found on the state just before the block of the transaction, at the
-gas price that the transaction paid. Both are compared before and after gas.
+gas price that the transaction paid. Both are compared before and after gas. A best route through the transaction's own
+pools uses the transaction's gas: an estimate for the same route would make a difference where there is none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from swapcli.core.errors import (
     UpstreamRejected,
 )
 from swapcli.core.model.distribution import Distribution, distribution_of
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import WRAPPER_FAMILY, Network
 from swapcli.core.model.quote import GasValueSource
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
@@ -261,9 +262,10 @@ def compare_with_best(found: Verification) -> SwapHindsight:
     if not isinstance(quote, LocalQuote):
         return compared
     best = quote.quote
+    gas_wei = found.gas_used * found.gas_price_wei
     return compared._replace(
-        net_of_gas=_less(amount_out, best.cost_in_output(found.gas_used * found.gas_price_wei)),
-        best_net_of_gas=_less(best_out, best.cost_in_output(best.gas_wei)),
+        net_of_gas=_less(amount_out, best.cost_in_output(gas_wei)),
+        best_net_of_gas=_less(best_out, best.cost_in_output(gas_wei if _uses_pools_of(found, quote) else best.gas_wei)),
         gas_value_source=best.wei_value and best.wei_value.source,
     )
 
@@ -307,6 +309,12 @@ def _is_of_one_transaction(error: UpstreamError) -> bool:
 
 def _sentence(error: SwapcliError) -> str:
     return f"{error.message}: {error.hint}" if error.hint and isinstance(error, UpstreamRejected) else error.message
+
+
+def _uses_pools_of(found: Verification, quote: LocalQuote) -> bool:
+    """Return whether a quote's route uses exactly the pools of a transaction, apart from wrapping."""
+    routed = {step.pool for step in quote.quote.steps if quote.pools[step.pool].family != WRAPPER_FAMILY}
+    return routed == {swap.event.key for swap in found.swaps}
 
 
 def _less(amount: int, cost: int | None) -> int | None:

@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 _REVERTED: Final = b"\0"
 _RETURNED: Final = b"\1"
+_HEAD: Final = "priced head"
+"""The name of a block with its gas price. Files of earlier versions have others as `head`, which may be wrong."""
 
 
 class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
@@ -63,7 +65,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
             return self._asked().read_past_head(block)
 
         found = self._kept(
-            call_key("head", block),
+            call_key(_HEAD, block),
             read,
             lambda head: head.block.number,
             lambda head: [head.block, head.gas_price_wei],
@@ -145,7 +147,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
 
     def _is_kept(self, block: BlockHeader) -> bool:
         """Return whether the cache has the block, which means it is final."""
-        keys = [call_key("head", block.number), call_key("block", block.number)]
+        keys = [call_key(_HEAD, block.number), call_key("block", block.number)]
         return bool(self._cache.get(Scope(self._chain_id), keys))
 
     def _is_final(self, at: BlockId) -> bool:

@@ -24,6 +24,7 @@ from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.rpc.failover import FailoverClient
+from swapcli.state.rpc.fee_history import fee_history_request, parse_fee_history
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import (
     ConsistencyCheck,
@@ -76,8 +77,6 @@ _BLOCK: Final = "eth_getBlockByNumber"
 _BLOCK_BY_HASH: Final = "eth_getBlockByHash"
 _GAS_PRICE: Final = "eth_gasPrice"
 _HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_price, or set a different node"
-_FEES: Final = "eth_feeHistory"
-_MEDIAN: Final = 50  # percentile of the priority fees in a block
 _CALL: Final = "eth_call"
 _SIMULATE: Final = "eth_simulateV1"
 _NATIVE_LOGS: Final = "0x" + "ee" * 20
@@ -318,15 +317,16 @@ class SingleRpcNode(JsonRpcNode):
     def read_past_head(self, block: PastBlock) -> ChainHead:
         """As `HistoryNode.read_past_head`.
 
-        The gas price is the base fee of the next block with the median tip of this one. If the node does not provide
-        them, it is the block's base fee, or the current price without one.
+        The gas price is the block's base fee plus the median priority fee of the blocks up to it, which never changes.
+        If the node has no fee history, it is the base fee alone, or the current price on a chain without base fees.
         """
         newest = self.read_head()
         found = self._find_past_block(block, newest.block)
-        request = RpcRequest(_FEES, (hex(1), hex(found.number), [_MEDIAN]), may_be_null=True, is_optional=True)
-        (fees,) = self._send([request], self._same_block(found))
-        price = _gas_price_of(fees) or found.base_fee_wei or newest.gas_price
-        return ChainHead(found, price, tag=None, clock_offset_s=newest.clock_offset_s)
+        (fees,) = self._send([fee_history_request(found.number)], self._same_block(found))
+        history = parse_fee_history(fees)
+        price = history.price_wei(found) if history else None
+        gas_price = found.base_fee_wei or newest.gas_price if price is None else price
+        return ChainHead(found, gas_price, tag=None, clock_offset_s=newest.clock_offset_s)
 
     def _find_past_block(self, block: PastBlock, newest: BlockHeader) -> BlockHeader:
         details: dict[str, object] = {"block": block, "newest": newest.number}
@@ -897,15 +897,6 @@ class RpcNode(FailoverNode, SingleRpcNode):
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
         return [HelperNode(client, self._chain_id) for client in clients]
-
-
-def _gas_price_of(fees: RpcResult) -> int:
-    """Return the base fee of the block after a fee history, plus its median tip; 0 if it has none."""
-    bases = fees.get("baseFeePerGas") if isinstance(fees, dict) else None
-    tips = fees.get("reward") if isinstance(fees, dict) else None
-    base = bases[-1] if isinstance(bases, list) and bases else None
-    tip = tips[-1][0] if isinstance(tips, list) and tips and isinstance(tips[-1], list) and tips[-1] else None
-    return sum(int(each, 16) for each in (base, tip) if isinstance(each, str) and _is_quantity(each))
 
 
 def _read_hex(text: str) -> bytes | None:

@@ -216,7 +216,7 @@ def test_live_state_shows_how_long_it_is_valid() -> None:
 
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
-    old = FindingCode.STATE_OLD.finding("the pool state is 2 hours old: prices have moved since")
+    old = FindingCode.STATE_OLD.finding("the pool state is 2 hours old: prices may have moved since")
     assert warnings_on(build_quote(build_testnet_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
 
 

@@ -13,7 +13,8 @@ from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm import build_approval, build_transactions
 from swapcli.payload.signing.signing_fields import SigningFields, SwapGas, read_signing_plan
-from swapcli.payload.signing.signing_values import FeeHistory, GasForecast, read_transaction_forecast
+from swapcli.payload.signing.signing_values import GasForecast, read_transaction_forecast
+from swapcli.state.rpc.fee_history import FeeHistory
 from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import StateOverride
 from swapcli.state.rpc.rpc_node import RpcNode

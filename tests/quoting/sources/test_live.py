@@ -32,6 +32,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import ORDINARY
 from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.core.routing.no_route import with_unread_past_pools
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
@@ -44,6 +45,7 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.json_rpc_client import RpcRequest
 from swapcli.state.rpc.node import BlockId, ChainHead
@@ -349,6 +351,36 @@ def test_an_order_whose_pools_could_not_be_read_is_told_why(trader: Trader, node
     assert ": 0 pools tried; 2 pools could not be read: " in error.message
     assert error.hint == f"swapcli sync {stored.network.name} finds the pools that exist"
     assert error.details["unread_pools"] == 2
+
+
+def test_pools_that_did_not_exist_at_a_past_block_are_called_that(trader: Trader, node: RpcNode) -> None:
+    pairs = {key: pool for key, pool in trader.market.pools.items() if pool.family == "constant_product"}
+    assert len(pairs) > 1
+    market = trader.market._replace(pools=pairs)
+    past = LiveSource(InMemorySource(market, SYSTEM_CLOCK), view_past_block(node, 0), SYSTEM_CLOCK, tag=None)
+    with pytest.raises(NoRoute) as caught:
+        past.quote(QuoteRequest(order(trader), ApiVersion.V2))
+    error, count = caught.value, caught.value.details["unread_pools"]
+    assert error.message.endswith(f"; {count} pools could not be read at block 0: they did not exist yet")
+    assert error.hint == "choose a later block: --block N"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "said"),
+    [
+        (
+            ["fee(): returned 0 bytes, expected at least 32"],
+            "1 pool could not be read at block 7: it did not exist yet",
+        ),
+        (
+            ["reverted", "fee(): returned 0 bytes"],
+            "2 pools could not be read at block 7: 1 of them did not exist yet",
+        ),
+        (["reverted", "out of gas"], "2 pools could not be read at block 7: reverted"),
+    ],
+)
+def test_why_pools_of_a_past_block_were_not_read(reasons: list[str], said: str) -> None:
+    assert with_unread_past_pools(NoRoute("no route"), reasons, 7).message == f"no route; {said}"
 
 
 def _pair(market: MarketState) -> ConstantProduct:

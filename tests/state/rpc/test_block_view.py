@@ -36,6 +36,7 @@ class Chain:
         self.fork = 1
         self.known = NUMBER
         self.unknown: str | None = None
+        self.base_fee_wei = 0
         self.methods: list[str] = []
 
     def answer(self, request: dict[str, Any]) -> object:
@@ -58,13 +59,25 @@ class Chain:
         return params[0]["data"]
 
     def block(self, number: int = NUMBER) -> BlockHeader:
-        return BlockHeader(number, f"0x{self.fork:032x}{number:032x}", f"0x{self.fork:032x}{number - 1:032x}", 9, 0)
+        name, parent = (f"0x{self.fork:032x}{each:032x}" for each in (number, number - 1))
+        return BlockHeader(number, name, parent, 9, self.base_fee_wei)
 
     def block_json(self, number: int) -> object:
         if number > self.known:
             return None
         block = self.block(number)
-        return {"number": hex(number), "hash": block.hash, "parentHash": block.parent_hash, "timestamp": hex(9)}
+        header = {"number": hex(number), "hash": block.hash, "parentHash": block.parent_hash, "timestamp": hex(9)}
+        return header | ({"baseFeePerGas": hex(self.base_fee_wei)} if self.base_fee_wei else {})
+
+
+def fees_of(base_fees_wei: list[int], tips_wei: list[int], used: list[float]) -> dict[str, object]:
+    """Return the fee history of the blocks up to five before the latest one."""
+    return {
+        "oldestBlock": hex(NUMBER - 5 - len(tips_wei) + 1),
+        "baseFeePerGas": [*map(hex, base_fees_wei), "0x99"],
+        "reward": [[hex(each)] for each in tips_wei],
+        "gasUsedRatio": used,
+    }
 
 
 @pytest.fixture
@@ -261,23 +274,33 @@ def test_events_up_to_the_head_need_a_chain_that_has_it(chain: Chain, server: Se
 
 
 @pytest.mark.parametrize(
-    ("fees", "expected"),
+    ("base_fee_wei", "fees", "expected"),
     [
-        ({"baseFeePerGas": ["0x5", "0x7"], "reward": [["0x2"]]}, 9),
-        ({"baseFeePerGas": ["0x5", "0x7"], "reward": None}, 7),
-        ({"baseFeePerGas": ["0x0", "0x0"], "reward": [["0x0"]]}, CHAIN_ID),
-        (None, CHAIN_ID),
-        ("nonsense", CHAIN_ID),
-        (Refused(-32_601, "the method eth_feeHistory does not exist"), CHAIN_ID),
+        # The median of the blocks with transactions. The base fee of the next block, 0x99, is unused.
+        (5, fees_of([5, 4, 5], [3, 2, 0], [0.5, 0.1, 0.0]), 5 + 2),
+        (5, fees_of([4, 5], [0, 0], [0.0, 0.0]), 5),
+        (0, fees_of([0, 0], [7, 7], [0.5, 0.5]), 7),
+        (0, fees_of([0], [0], [0.5]), 0),
+        # Of a different block, or of one with a different base fee.
+        (5, fees_of([5], [2], [0.5]) | {"oldestBlock": hex(NUMBER - 6)}, 5),
+        (5, fees_of([6], [2], [0.5]), 5),
+        (5, fees_of([5], [2], [0.5]) | {"reward": None}, 5),
+        (5, None, 5),
+        (5, Refused(-32_601, "the method eth_feeHistory does not exist"), 5),
+        (0, fees_of([0], [0], [0.0]), CHAIN_ID),
+        (0, "nonsense", CHAIN_ID),
     ],
 )
-def test_a_past_block_has_the_gas_price_of_its_time(chain: Chain, server: Server, fees: object, expected: int) -> None:
-    """The present one, which is the number of the chain here, stands in where the node does not know it."""
+def test_a_past_block_has_the_gas_price_of_its_time(
+    chain: Chain, server: Server, base_fee_wei: int, fees: object, expected: int
+) -> None:
+    """The present one, which is the number of the chain here, stands in where nothing in the past has a price."""
+    chain.base_fee_wei = base_fee_wei
 
     def answer(request: dict[str, Any]) -> object:
         if request["method"] != "eth_feeHistory":
             return chain.answer(request)
-        assert request["params"] == ["0x1", hex(NUMBER - 5), [50]]
+        assert request["params"] == ["0x14", hex(NUMBER - 5), [50]]
         if isinstance(fees, Refused):
             raise fees
         return fees

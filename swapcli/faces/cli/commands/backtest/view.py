@@ -11,6 +11,7 @@ from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.median_note import median_note
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 
 COLUMNS = (
@@ -29,7 +30,7 @@ _RATE_DIGITS = 7
 def build_backtest_view(found: Backtest) -> DetailView:
     """Build the view: what was quoted, how often the split route wins, and a row for each order."""
     network, blocks, summary, _ = found
-    listing = ListView(COLUMNS, tuple(_row(each) for each in summary.orders))
+    listing = ListView(COLUMNS, tuple(_row(each) for each in summary.orders)).without_empty_columns()
     count = len(summary.orders)
     title = f"{count} order{'s' if count != 1 else ''} at {len(blocks):,} past blocks of {network.name}"
     return DetailView(printable(title), tuple(_facts(blocks, summary)), lists=(listing,))
@@ -42,8 +43,8 @@ def _facts(blocks: Sequence[int], summary: BacktestSummary) -> Iterator[Fact]:
     if summary.gains is None or summary.win_share is None:
         return
     yield Fact("Wins", f"{summary.win_share:.1%}", "the split route pays more after gas than the best single path")
-    spread = f"median; p5 to p95: {summary.gains.p05:+,.2f} to {summary.gains.p95:+,.2f}"
-    yield Fact("Gain", f"{summary.gains.median:+,.2f} bps", spread)
+    note = median_note(summary.gains, f"{summary.gains.p05:+,.2f} to {summary.gains.p95:+,.2f}")
+    yield Fact("Gain", f"{summary.gains.median:+,.2f} bps", note)
 
 
 def _row(found: OrderSummary) -> tuple[str, ...]:
@@ -62,7 +63,7 @@ def _row(found: OrderSummary) -> tuple[str, ...]:
 
 
 def _range(rates: Distribution | None) -> str:
-    return "" if rates is None else f"{_rate(rates.p05)} to {_rate(rates.p95)}"
+    return f"{_rate(rates.p05)} to {_rate(rates.p95)}" if rates and rates.has_tails else ""
 
 
 def _rate(value: float) -> str:

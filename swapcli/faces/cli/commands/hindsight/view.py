@@ -8,6 +8,7 @@ from swapcli import Distribution, Hindsight, HindsightSummary, SwapHindsight
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.median_note import median_note
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
 
 VENUE_COLUMNS = (
@@ -46,7 +47,7 @@ def build_hindsight_view(found: Hindsight) -> DetailView:
             )
             for venue in summary.venues
         )
-        lists.append(ListView(VENUE_COLUMNS, venues))
+        lists.append(ListView(VENUE_COLUMNS, venues).without_empty_columns())
         lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained)))
     if others:
         rows = tuple((swap.transaction, printable(swap.reason)) for swap in others)
@@ -62,7 +63,7 @@ def _facts(summary: HindsightSummary) -> Iterator[Fact]:
         return
     counts = f"{summary.better} better, {summary.equal} equal, {summary.worse} worse"
     yield Fact("Best route", counts, "after gas, at the parent block")
-    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", f"median; p5 to p95: {_range(summary.bps)}")
+    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", median_note(summary.bps, _range(summary.bps)))
 
 
 def _row(swap: SwapHindsight) -> tuple[str, ...]:
@@ -93,4 +94,4 @@ def _bps(value: float | None) -> str:
 
 
 def _range(found: Distribution | None) -> str:
-    return "" if found is None else f"{_bps(found.p05)} to {_bps(found.p95)}"
+    return f"{_bps(found.p05)} to {_bps(found.p95)}" if found and found.has_tails else ""

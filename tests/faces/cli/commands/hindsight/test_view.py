@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from swapcli import Hindsight, HindsightSummary
+from swapcli.core.model.distribution import distribution_of
+from swapcli.core.networks.catalogue import find_network
+from swapcli.faces.cli.commands.hindsight.view import build_hindsight_view
+from swapcli.quoting.verification.hindsight import VenueHindsight
 from tests.chain.trader import Trader
 from tests.faces.cli.commands.hindsight.hindsight_command import NOTHING, HindsightCommand
 from tests.quoting.verification.test_hindsight import trades
@@ -53,3 +58,21 @@ def test_a_line_that_is_no_hash_is_named(command: HindsightCommand) -> None:
     ran = command.run("-", stdin=f"{NOTHING}\nnonsense\n".encode())
     assert ran.exit_code == 2
     assert "line 2 of stdin" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([0.11], ""),
+        ([0.11, 3.0], "median"),
+        ([float(each) for each in range(19)], "median"),
+        ([float(each) for each in range(21)], "median; p5 to p95: +1.00 to +19.00"),
+    ],
+)
+def test_few_values_have_no_quantiles(values: list[float], note: str) -> None:
+    spread = distribution_of(values)
+    assert spread
+    venue = VenueHindsight("Uniswap V2", len(values), 0, spread)
+    summary = HindsightSummary(len(values), 0, len(values), 0, 0, spread, (venue,))
+    view = build_hindsight_view(Hindsight(find_network("base"), (), summary))
+    assert [fact.note for fact in view.facts if fact.name == "Difference"] == [note]
