@@ -227,8 +227,9 @@ class NetworkApi:
             document = None
         error = parse_error(response.status, document, response.retry_after_s)
         error.details["service"] = self.url.base_url
-        if isinstance(error, Unauthorized) and error.hint is None:
-            error.hint = "set SWAPCLI_API_KEY or api_key_file"
+        if isinstance(error, Unauthorized) and (error.hint is None or not self._client.has_key):
+            # The service's hint is for HTTP clients.
+            error.hint = "set SWAPCLI_API_KEY, or give --api-key-file FILE"
         if isinstance(error, UpstreamRejected):
             reported = "" if document is None else f": {error.message}"
             return UpstreamRejected(

@@ -531,17 +531,20 @@ def test_a_method_that_a_path_does_not_take(service: InProcessService, method: s
     assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, body, allowed)
 
 
-def test_an_unknown_router_names_its_setting_in_the_error() -> None:
+def test_an_unknown_router_names_its_setting_in_the_log() -> None:
     served = InProcessService({"testnet": build_testnet_market})
     try:
         route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
         message = "no payload can be built on testnet: its router is unknown"
-        assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message)))
+        hint = "the operator of the service must change its settings"
+        assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message, hint)))
         answer = served.get(
             "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
         )
-        assert (answer.status_code, answer.json()) == (400, dated(served, bad(message)))
+        assert (answer.status_code, answer.json()) == (400, dated(served, bad(message, hint)))
+        *_, logged = served.log_lines()
+        assert logged["message"] == f"{message}: set networks.testnet.router"
     finally:
         served.close()
 
@@ -557,8 +560,11 @@ def test_errors_that_are_alike_everywhere(error_format: ErrorFormat) -> None:
     ):
         reply = error_response(error, error_format)
         assert reply is not None
-        assert (reply.status, reply.document) == (code, status(code, "x", reason))
-        assert dict(reply.headers).get("Retry-After") == ("7" if isinstance(error, RateLimited) else None)
+        body, retry_after = status(code, "x", reason), "7" if isinstance(error, RateLimited) else None
+        if isinstance(error, MarketUnavailable):
+            body, retry_after = body | {"hint": "retry later", "code": "MARKET_UNAVAILABLE"}, "2"
+        assert (reply.status, reply.document) == (code, body)
+        assert dict(reply.headers).get("Retry-After") == retry_after
 
 
 def tree(error: type[SwapcliError] = SwapcliError) -> Iterator[type[SwapcliError]]:
@@ -594,6 +600,8 @@ def test_a_hint_reaches_the_client_if_the_client_can_act_on_it() -> None:
         (errors.InvalidAmount("x", hint="smaller", details={"field": "amount"}), "smaller"),
         (errors.RouteExpired("x", hint="fetch a fresh route"), "fetch a fresh route"),
         (errors.InvalidOption("x", hint="add --destination"), None),
+        (errors.MarketUnavailable("x", hint="give --rpc-url URL"), "retry later"),
+        (errors.ConfigError("x", hint="set networks.y.router"), "the operator of the service must change its settings"),
         (errors.UnknownProtocol("x", hint="swapcli protocols base lists them"), None),
         (errors.InvalidAmount("x", details={"field": "amount"}), None),
     ):
