@@ -83,6 +83,8 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
 NEW_STATE_S: Final = 2
 """Seconds after which a client without a quote may retry: about the time between two blocks."""
 
+MAX_SHOWN_NETWORKS: Final = 20
+
 _BAD_REQUEST: Final = (InvalidInput, IntegratorError, PoolError, StaleError, SimulationError)
 _HINTED: Final = (StaleError, Unauthorized, RateLimited)
 _RECIPIENT_FIELDS: Final = ("signer", "destination")
@@ -129,6 +131,14 @@ def method_error(methods: Collection[str]) -> JsonResponse:
     allowed = {*methods, "HEAD"} if "GET" in methods else methods
     message = f"this path does not accept that method: use {' or '.join(sorted(methods))}"
     return status_error(405, message, (("Allow", ", ".join(sorted(allowed))),))
+
+
+def network_error(names: Collection[str]) -> JsonResponse:
+    """Return the error of a path below a network that is not one of these."""
+    shown = sorted(names)[:MAX_SHOWN_NETWORKS]
+    others = "" if len(shown) == len(names) else f" and {len(names) - len(shown)} others: GET /supported-chains"
+    hint = f"it serves {', '.join(shown)}{others}" if shown else None
+    return status_error(404, "no such network on this service", hint=hint)
 
 
 def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:

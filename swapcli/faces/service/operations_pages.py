@@ -10,7 +10,7 @@ import msgspec
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service import html_pages, openapi
 from swapcli.faces.service.endpoint_table import CHAINS, DOCS, DOCS_FOLDER, JSON, LIVE, METRICS, OPENAPI, READY
-from swapcli.faces.service.error_responses import Headers, status_error
+from swapcli.faces.service.error_responses import Headers, network_error
 from swapcli.faces.service.examples import RequestExample, build_example
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
@@ -77,7 +77,7 @@ def _readiness(
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
-        return Page(msgspec.json.encode(status_error(404, "no such network on this service").document), status=404)
+        return Page(msgspec.json.encode(network_error(registry.networks).document), status=404)
     missing = [name for name in names if not registry.can_quote(name)] if names else list(registry.missing_networks)
     is_ready = is_alive and (not missing if names else registry.is_ready)
     document: dict[str, object] = {"ready": is_ready, "missing": missing}

@@ -51,7 +51,7 @@ from swapcli.interface.transaction_responses import (
 from swapcli.quoting.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
 from swapcli.quoting.remote.response_validation import ResponseMismatch
 from swapcli.quoting.remote.service_url import ServiceUrl
-from swapcli.quoting.remote.transport_errors import invalid_response
+from swapcli.quoting.remote.transport_errors import CHECK_URL, invalid_response
 
 Parsed = TypeVar("Parsed")
 Parser = Callable[[object, Network], Parsed]
@@ -233,7 +233,9 @@ class NetworkApi:
         if isinstance(error, UpstreamRejected):
             reported = "" if document is None else f": {error.message}"
             return UpstreamRejected(
-                f"{self.url.netloc} responded with status {response.status}{reported}", details=error.details
+                f"{self.url.netloc} responded with status {response.status}{reported}",
+                hint=error.hint or (CHECK_URL if response.status == NOT_FOUND else None),
+                details=error.details,
             )
         return error
 
