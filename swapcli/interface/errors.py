@@ -89,7 +89,12 @@ def render_brief_error(error: str, message: str, hint: str | None = None) -> Bri
 
 
 def render_status_error(
-    status: int, message: str | Sequence[str], *, hint: str | None = None, request_id: str | None = None
+    status: int,
+    message: str | Sequence[str],
+    *,
+    hint: str | None = None,
+    code: str | None = None,
+    request_id: str | None = None,
 ) -> StatusErrorJson:
     """Render an error of any other endpoint; `request_id` identifies a defect in the log."""
     body: StatusErrorJson = {
@@ -99,6 +104,8 @@ def render_status_error(
     }
     if hint is not None:
         body["hint"] = hint
+    if code is not None:
+        body["code"] = code
     if request_id is not None:
         body["requestId"] = request_id
     return body
@@ -110,6 +117,8 @@ def parse_error(status: int, document: object, retry_after_s: int | None = None)
     `document` is its JSON, None if it has none. The message and the hint are printable, on one line and bounded in
     length.
     """
+    if status == 503 and isinstance(document, dict) and document.get("code") == MarketUnavailable.code:
+        retry_after_s = None  # not an overloaded service, although it gives a time
     error = _classify(status, *_read_texts(status, document), retry_after_s)
     error.hint = plain(document.get("hint")) or error.hint if isinstance(document, dict) else error.hint
     return error

@@ -129,9 +129,14 @@ class NodeRules(NamedTuple):
         return NodeChoice(NodeOrigin.CATALOGUE, urls, {}) if urls else None
 
 
+def node_variable(name: str) -> str:
+    """Return the environment variable that sets the node of the network called `name`."""
+    return variable_of(f"{NETWORKS}.{name}.rpc_url")
+
+
 def own_node_hint(network: Network, option: str = "--rpc-url") -> str:
     """Return a hint on how to set a node for a network; `option` takes its URL."""
-    return f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
+    return f"give {option} URL, or set {node_variable(network.name)}"
 
 
 def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:

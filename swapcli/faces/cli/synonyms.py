@@ -7,7 +7,9 @@ are in `swapcli.quoting.config`, which also reads the file and the environment.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -16,6 +18,8 @@ from swapcli.faces.cli.command_app import ArgumentText, CommandApp, OptionText, 
 from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.overview import ALIASES, PROGRAM, command_module, command_names
 
+MAX_USERS: Final = 5
+"""Commands to list for an option that many have."""
 _NETWORK: Final = ("--network", "--networks")
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -207,11 +211,25 @@ def explain_synonym(arguments: Sequence[str]) -> Explanation | None:
         name = word.partition("=")[0]
         if command is None or name in own or word == "--":
             continue
+        if "--rpc-url" in OPTIONS.get(name, (name,)) and command.command_name == "serve":
+            return Explanation(f'no option "{name}"', _service_node_hint(words))
         if hint := NAMED_OPTIONS.get(name):
             return Explanation(f'no option "{name}"', hint)
         if name.startswith("--") and (users := commands_with(name)):
-            return Explanation(f'no option "{name}"', f"it is an option of {', '.join(users)}")
+            others = len(users) - MAX_USERS
+            shown = f"{', '.join(users[:MAX_USERS])} and {others} other commands" if others > 1 else ", ".join(users)
+            return Explanation(f'no option "{name}"', f"it is an option of {shown}")
     return None
+
+
+def _service_node_hint(words: Sequence[str]) -> str:
+    """Return how to set a service's node: `serve` has one for each network, so no option names it."""
+    from swapcli.quoting.live_choice import node_variable
+
+    served = [value for option, value in pairwise(words) if option == "--networks"]
+    served += [word.partition("=")[2] for word in words if word.startswith("--networks=")]
+    name = served[0] if len(served) == 1 and re.fullmatch(r"[\w-]{1,32}", served[0]) else "NETWORK"
+    return f"set {node_variable(name)}, or run {PROGRAM} config set networks.{name}.rpc_url URL"
 
 
 def commands_with(option: str) -> list[str]:

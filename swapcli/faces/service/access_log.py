@@ -38,7 +38,8 @@ class AccessRecord(NamedTuple):
 
     `path` is the pattern of its endpoint, None if none matched; `status` is None if the client disconnected early.
     `key` is the id of its API key; `reason` is the limit that rejected it, or the code of its error; `cpu_s` is the
-    processor time of its searches; `trace` is its place in a trace.
+    processor time of its searches; `advice` says why the service had no quotes, and what the operator can do; `trace`
+    is its place in a trace.
     """
 
     request_id: str
@@ -51,6 +52,7 @@ class AccessRecord(NamedTuple):
     key: str | None = None
     reason: str | None = None
     cpu_s: float = 0.0
+    advice: str | None = None
     trace: Trace | None = None
 
 
@@ -79,6 +81,8 @@ class AccessLog:
         }
         if record.reason is not None:
             fields["reason"] = record.reason
+        if record.advice is not None:
+            fields["message"] = record.advice
         if record.cpu_s:
             fields["cpu_ms"] = round(record.cpu_s * 1000, 3)
         if record.trace is not None:

@@ -19,7 +19,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.balance_check import BalanceChecker
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, EndpointWork
 from swapcli.faces.service.endpoint_table import EVENT_STREAM, JSON, QUOTE_FORM, Endpoint
-from swapcli.faces.service.error_responses import JsonResponse, error_response, method_error, status_error
+from swapcli.faces.service.error_responses import JsonResponse, error_response, method_error, network_error, status_error
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.html_pages import accepts_html, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry
@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 OK = 200
 MAX_READ_BYTES = 4_096
 """The longest query and body read on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
-NO_PATH = status_error(404, "no such path")
-NO_NETWORK = status_error(404, "no such network on this service")
+NO_PATH = status_error(404, "no such path", hint="GET /openapi.json or /docs for the paths")
 
 
 class ServiceContext(NamedTuple):
@@ -75,7 +74,7 @@ class EndpointHandler:
         """Select the endpoint by method and network, and send its response."""
         network = self._service.registry.networks.get(scope["path_params"]["network"])
         if network is None:
-            return await send_json(scope, send, NO_NETWORK)
+            return await send_json(scope, send, network_error(self._service.registry.networks))
         by_method = {each.method: each for each in self._endpoints if each.exists_on(network)}
         rejection = _check_method(scope, self._path, network, by_method)
         if rejection is not None:
@@ -171,7 +170,7 @@ class HealthHandler:
         """Send the health of the network."""
         network = self._registry.networks.get(scope["path_params"]["network"])
         if network is None:
-            return await send_json(scope, send, NO_NETWORK)
+            return await send_json(scope, send, network_error(self._registry.networks))
         methods = ("GET",) if self._endpoint.exists_on(network) else ()
         rejection = _check_method(scope, self._endpoint.path, network, methods)
         await read_body(scope, receive)

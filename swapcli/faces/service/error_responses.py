@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from swapcli.core.errors import (
+    ConfigError,
     Forbidden,
     InsufficientBalance,
     IntegratorError,
@@ -79,6 +80,11 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
 )
 """Errors that have the same response on every endpoint. The first matching class applies."""
 
+NEW_STATE_S: Final = 2
+"""Seconds after which a client without a quote may retry: about the time between two blocks."""
+
+MAX_SHOWN_NETWORKS: Final = 20
+
 _BAD_REQUEST: Final = (InvalidInput, IntegratorError, PoolError, StaleError, SimulationError)
 _HINTED: Final = (StaleError, Unauthorized, RateLimited)
 _RECIPIENT_FIELDS: Final = ("signer", "destination")
@@ -93,7 +99,8 @@ def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.
         return JsonResponse(200, (render_network_no_route if is_nested else render_no_route)(error.message))
     for error_class, status in ERROR_STATUSES:
         if isinstance(error, error_class):
-            return status_error(status, error.message, _retry_after(error), hint=_published_hint(error))
+            code = error.code if isinstance(error, MarketUnavailable) else None
+            return status_error(status, error.message, _retry_after(error), hint=_published_hint(error), code=code)
     return JsonResponse(400, _bad_request(error, error_format)) if isinstance(error, _BAD_REQUEST) else None
 
 
@@ -106,10 +113,16 @@ def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
 
 
 def status_error(
-    status: int, message: str, headers: Headers = (), *, hint: str | None = None, request_id: str | None = None
+    status: int,
+    message: str,
+    headers: Headers = (),
+    *,
+    hint: str | None = None,
+    code: str | None = None,
+    request_id: str | None = None,
 ) -> JsonResponse:
     """Return an error in the format `{statusCode, message, error}`."""
-    document = api_errors.render_status_error(status, message, hint=hint, request_id=request_id)
+    document = api_errors.render_status_error(status, message, hint=hint, code=code, request_id=request_id)
     return JsonResponse(status, document, headers)
 
 
@@ -118,6 +131,14 @@ def method_error(methods: Collection[str]) -> JsonResponse:
     allowed = {*methods, "HEAD"} if "GET" in methods else methods
     message = f"this path does not accept that method: use {' or '.join(sorted(methods))}"
     return status_error(405, message, (("Allow", ", ".join(sorted(allowed))),))
+
+
+def network_error(names: Collection[str]) -> JsonResponse:
+    """Return the error of a path below a network that is not one of these."""
+    shown = sorted(names)[:MAX_SHOWN_NETWORKS]
+    others = "" if len(shown) == len(names) else f" and {len(names) - len(shown)} others: GET /supported-chains"
+    hint = f"it serves {', '.join(shown)}{others}" if shown else None
+    return status_error(404, "no such network on this service", hint=hint)
 
 
 def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
@@ -135,8 +156,12 @@ def _published_hint(error: SwapcliError) -> str | None:
     """Return the hint of an error on which a client can act: a rejected value in its request, a route that is too old,
     or a limit.
 
-    Other hints are for the user of the command line.
+    Other hints are for the user of the command line, or for the operator of the service, whose log has them.
     """
+    if isinstance(error, MarketUnavailable):
+        return "retry later"
+    if isinstance(error, ConfigError):
+        return "the operator of the service must change its settings"
     return error.hint if "field" in error.details or isinstance(error, _HINTED) else None
 
 
@@ -149,4 +174,7 @@ def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:
 
 
 def _retry_after(error: SwapcliError) -> Headers:
+    """Return when to retry: after a limit has passed, or when there may be a new block."""
+    if isinstance(error, MarketUnavailable):
+        return (("Retry-After", str(NEW_STATE_S)),)
     return (("Retry-After", str(error.retry_after_s)),) if isinstance(error, RateLimited) else ()

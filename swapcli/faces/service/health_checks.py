@@ -74,8 +74,7 @@ class HealthMonitor:
         source = self._registry.sources.get(name)
         try:
             if source:
-                self._registry.check_age(source)
-                self._registry.check_use(source, PriceUse.NUMBER)
+                self._registry.check_quotable(source, PriceUse.NUMBER)
             elif self._registry.is_followed(name) and not self._registry.has_opener(name):
                 self._registry.open_source(name)
         except MarketUnavailable as error:

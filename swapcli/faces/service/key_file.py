@@ -70,10 +70,14 @@ class ApiKey(NamedTuple):
 
 
 class CreatedKey(NamedTuple):
-    """A new key with its record. The key cannot be shown again."""
+    """A new key with its record. The key cannot be shown again.
+
+    `others` are the unrevoked keys of the same name, which only their ids distinguish.
+    """
 
     key: str
     record: ApiKey
+    others: tuple[ApiKey, ...] = ()
 
     @own_document
     def document(self) -> CreatedKeyJson:

@@ -94,9 +94,10 @@ class KeyStore(KeyLookup):
         key = PREFIX + b32encode(secrets.token_bytes(_KEY_BYTES)).decode().rstrip("=").lower()
         with self._edit() as records:
             taken = {each.key.id for each in records}
+            others = tuple(each.key for each in records if each.key.name == name and not each.key.is_revoked)
             record = ApiKey(_new_id(taken), name, int(now_s), plan=plan)
             records.append(KeyRecord(record, _digest(key)))
-        return CreatedKey(key, record)
+        return CreatedKey(key, record, others)
 
     def change(
         self,

@@ -27,6 +27,7 @@ from swapcli.core.networks.address import without_chain
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
+from swapcli.quoting.live_choice import node_variable
 from swapcli.quoting.price_policy import ALLOWED_USES, PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
 from swapcli.quoting.sources.freshness import check_fresh
@@ -138,19 +139,34 @@ class MarketRegistry:
 
     @property
     def missing_networks(self) -> tuple[str, ...]:
-        """The networks without a market, or whose prices are not real although the operator requires real ones."""
-        return tuple(network.name for network in self.served_networks if not self._has_prices(network.name))
+        """The networks that cannot be quoted now."""
+        return tuple(network.name for network in self.served_networks if not self.can_quote(network.name))
 
     @property
     def is_ready(self) -> bool:
         """Whether every network has been tried and at least one is not missing. Missing ones may become available
         later."""
         names = [network.name for network in self.served_networks]
-        return self._tried.issuperset(names) and (any(map(self._has_prices, names)) or not names)
+        return self._tried.issuperset(names) and (any(map(self.can_quote, names)) or not names)
 
-    def _has_prices(self, name: str) -> bool:
+    def can_quote(self, name: str) -> bool:
+        """Return whether a network's market is loaded and `check_quotable` passes, so that it is ready and healthy."""
         source = self._sources.get(name)
-        return source is not None and self._may_use(source, PriceUse.NUMBER)
+        if source is None:
+            return False
+        try:
+            self.check_quotable(source, PriceUse.NUMBER)
+        except MarketUnavailable:
+            return False
+        return True
+
+    def check_quotable(self, source: InMemorySource, use: PriceUse) -> None:
+        """Raise `MarketUnavailable` if a source's state is too old, or if its prices may not be used in this way.
+
+        This is the only rule for orders, readiness and health checks.
+        """
+        self._check_age(source)
+        self._check_use(source, use)
 
     def _may_use(self, source: InMemorySource, use: PriceUse) -> bool:
         """Return whether a source's prices may be used in this way."""
@@ -179,21 +195,22 @@ class MarketRegistry:
         extend = self._extenders.get(name)
         if extend is not None:
             source = extend(tokens, keys) or source
-        self.check_age(source)
-        self.check_use(source, use)
+        self.check_quotable(source, use)
         return source
 
-    def check_use(self, source: InMemorySource, use: PriceUse) -> None:
+    def _check_use(self, source: InMemorySource, use: PriceUse) -> None:
         """Raise `MarketUnavailable` unless a source's prices may be used in this way."""
         if self._may_use(source, use):
             return
         provenance, name = source.market.provenance, source.network.name
         consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else f"{name} is not healthy"
+        problem = f"the prices of {name} are {provenance}, so {consequence}"
         if self.price_request is PriceRequest.MARKET:
-            remedy = "start the service with --offline to build transactions on this market"
+            hint = "start the service with --offline to build transactions on this market"
         else:
-            remedy = f"{self._missing_live_prices(name)}; start the service with --offline to use these prices"
-        raise MarketUnavailable(f"the prices of {name} are {provenance}, so {consequence}: {remedy}")
+            problem = f"{problem}: {self._missing_live_prices(name)}"
+            hint = f"set a node with {node_variable(name)}, or start the service with --offline to use these prices"
+        raise MarketUnavailable(problem, hint=hint)
 
     def explained(self, state: StateSource, name: str) -> StateSource:
         """Return a quote's state with the reason why it is not live, if the operator requires live prices."""
@@ -213,7 +230,7 @@ class MarketRegistry:
         if opener is None and name in self._missing_reasons:
             raise MarketUnavailable(self._missing_reasons[name])
         if opener is None:
-            raise MarketUnavailable(f"{name} has no pools: run swapcli sync {name}, then restart the service")
+            raise MarketUnavailable(f"{name} has no pools", hint=f"set a node with {node_variable(name)}, and restart")
         self._tried.add(name)
         try:
             market = opener()
@@ -258,13 +275,16 @@ class MarketRegistry:
         """Set the reason why a followed network has no live market yet."""
         self._missing_reasons[name] = status
 
-    def check_age(self, source: InMemorySource) -> None:
+    def _check_age(self, source: InMemorySource) -> None:
         """Raise `MarketUnavailable` if the state is too old to quote."""
         market, max_age_s = source.market, self.rules.max_age_s
         if max_age_s is None and market.provenance is Provenance.SYNCED and market.timestamp is not None:
             max_age_s = self.rules.terms.ttl_s
         if max_age_s is not None:
-            check_fresh(source.state_source, source.network, max_age_s)
+            name = source.network.name
+            node = f"set {'a different' if self.is_followed(name) else 'a'} node with {node_variable(name)}"
+            hint = f"{node}, or allow a greater age with --max-age"
+            check_fresh(source.state_source, source.network, max_age_s, hint=hint)
 
     def network_time_s(self, name: str) -> float:
         """Return a network's Unix time: by this machine's clock, unless the network's nodes agree on another time."""

@@ -147,6 +147,7 @@ class AccessLogMiddleware:
             key=key_id,
             reason=refusal or context.error_code,
             cpu_s=context.cpu_s,
+            advice=context.advice,
             trace=context.trace,
         )
         if self._log is not None:

@@ -7,18 +7,16 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from swapcli.core.errors import MarketUnavailable
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service import html_pages, openapi
 from swapcli.faces.service.endpoint_table import CHAINS, DOCS, DOCS_FOLDER, JSON, LIVE, METRICS, OPENAPI, READY
-from swapcli.faces.service.error_responses import Headers, status_error
+from swapcli.faces.service.error_responses import Headers, network_error
 from swapcli.faces.service.examples import RequestExample, build_example
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
 from swapcli.faces.service.static_pages import StaticPage
 from swapcli.faces.service.worker_group import GroupMember
 from swapcli.interface.listings import render_chains
-from swapcli.quoting.price_policy import PriceUse
 
 EXAMPLES_S = 20.0
 """Age at which the OpenAPI document's example routes are rebuilt; routes expire after a minute."""
@@ -79,8 +77,8 @@ def _readiness(
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
-        return Page(msgspec.json.encode(status_error(404, "no such network on this service").document), status=404)
-    missing = [name for name in names if not _can_quote(registry, name)] if names else list(registry.missing_networks)
+        return Page(msgspec.json.encode(network_error(registry.networks).document), status=404)
+    missing = [name for name in names if not registry.can_quote(name)] if names else list(registry.missing_networks)
     is_ready = is_alive and (not missing if names else registry.is_ready)
     document: dict[str, object] = {"ready": is_ready, "missing": missing}
     if member is not None:
@@ -88,18 +86,6 @@ def _readiness(
     if warnings:
         document["warnings"] = warnings
     return Page(msgspec.json.encode(document), status=200 if is_ready else 503)
-
-
-def _can_quote(registry: MarketRegistry, name: str) -> bool:
-    source = registry.sources.get(name)
-    if source is None:
-        return False
-    try:
-        registry.check_age(source)
-        registry.check_use(source, PriceUse.NUMBER)
-    except MarketUnavailable:
-        return False
-    return True
 
 
 class OpenApiPage:

@@ -47,6 +47,7 @@ from swapcli.faces.service.request_io import (
     wait_for_disconnect,
 )
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
+from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -334,7 +335,7 @@ class RouteEvents:
         if source is None or topic.failure is not None:
             return
         try:
-            self._registry.check_age(source)
+            self._registry.check_quotable(source, PriceUse.SHOWN)
         except MarketUnavailable as error:
             self._report_failure(topic, error)
 

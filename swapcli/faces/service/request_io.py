@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from swapcli.core.errors import SwapcliError
+from swapcli.core.errors import ConfigError, MarketUnavailable, SwapcliError
 from swapcli.core.model.api_version import ApiVersion, version_of_path
 from swapcli.faces.service.error_responses import JsonResponse, with_v2_meta
 from swapcli.faces.service.key_file import ApiKey
@@ -75,11 +75,13 @@ class RequestContext:
     address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` shows
     whether the request's key, if any, has been revoked since: streams can last longer than a key. `forwarded` names the
     client that takes turns with others behind an untrusted proxy. `refusal` is the limit that rejected the request,
-    `error_code` the code of the error that ended it, `cpu_s` the processor time of its searches.
+    `error_code` the code of the error that ended it, `advice` what the operator should know about it, `cpu_s` the
+    processor time of its searches.
     """
 
     __slots__ = (
         "address",
+        "advice",
         "api_key",
         "clock",
         "cpu_s",
@@ -108,12 +110,15 @@ class RequestContext:
         self.forwarded: str | None = None
         self.refusal: RefusalReason | None = None
         self.error_code: str | None = None
+        self.advice: str | None = None
         self.cpu_s = 0.0
         self.trace: Trace | None = None
 
     def set_error(self, error: SwapcliError) -> None:
         """Record why the request ends with an error."""
         self.refusal, self.error_code = refusal_of(error), error.code
+        if isinstance(error, MarketUnavailable | ConfigError):  # the operator's, with nothing about the client
+            self.advice = f"{error.message}: {error.hint}" if error.hint else error.message
 
     def record_search(self, job: JobFigures) -> None:
         """Add the cost of a search for the request, which has just ended."""

@@ -97,6 +97,11 @@ class ServiceClient:
         self._keep_alive_http = self._open_http()
         self._close = weakref.finalize(self, self._keep_alive_http.close)
 
+    @property
+    def has_key(self) -> bool:
+        """Whether requests carry an API key."""
+        return self._key is not None
+
     def __repr__(self) -> str:
         return f"ServiceClient({self.url.netloc})"
 

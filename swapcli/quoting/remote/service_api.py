@@ -51,7 +51,7 @@ from swapcli.interface.transaction_responses import (
 from swapcli.quoting.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
 from swapcli.quoting.remote.response_validation import ResponseMismatch
 from swapcli.quoting.remote.service_url import ServiceUrl
-from swapcli.quoting.remote.transport_errors import invalid_response
+from swapcli.quoting.remote.transport_errors import CHECK_URL, invalid_response
 
 Parsed = TypeVar("Parsed")
 Parser = Callable[[object, Network], Parsed]
@@ -227,12 +227,15 @@ class NetworkApi:
             document = None
         error = parse_error(response.status, document, response.retry_after_s)
         error.details["service"] = self.url.base_url
-        if isinstance(error, Unauthorized) and error.hint is None:
-            error.hint = "set SWAPCLI_API_KEY or api_key_file"
+        if isinstance(error, Unauthorized) and (error.hint is None or not self._client.has_key):
+            # The service's hint is for HTTP clients.
+            error.hint = "set SWAPCLI_API_KEY, or give --api-key-file FILE"
         if isinstance(error, UpstreamRejected):
             reported = "" if document is None else f": {error.message}"
             return UpstreamRejected(
-                f"{self.url.netloc} responded with status {response.status}{reported}", details=error.details
+                f"{self.url.netloc} responded with status {response.status}{reported}",
+                hint=error.hint or (CHECK_URL if response.status == NOT_FOUND else None),
+                details=error.details,
             )
         return error
 

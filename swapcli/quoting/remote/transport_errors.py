@@ -8,7 +8,7 @@ from swapcli.interface.fields import plain
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
-_CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
+CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
 _MORE_TIME = "try again, or allow more time with --timeout"
 
 
@@ -50,7 +50,7 @@ def classify_error(
         not has_answered or is_chunked
     ):
         malformed = InvalidUpstreamResponse(
-            f"{service.netloc} sent malformed or incomplete HTTP", hint=_CHECK_URL, details=details
+            f"{service.netloc} sent malformed or incomplete HTTP", hint=CHECK_URL, details=details
         )
         return FailedAttempt(malformed, is_transient=has_answered)
     when = "in the middle of its response" if has_answered else "before it responded"
@@ -80,7 +80,7 @@ def redirect_error(service: ServiceUrl, status: int, location: str) -> UpstreamR
 def invalid_response(service: ServiceUrl, problem: str, **details: object) -> InvalidUpstreamResponse:
     """Return the error for a response that cannot be parsed or must not be used."""
     return InvalidUpstreamResponse(
-        f"{service.netloc} {plain(problem)}", hint=_CHECK_URL, details={"service": service.base_url, **details}
+        f"{service.netloc} {plain(problem)}", hint=CHECK_URL, details={"service": service.base_url, **details}
     )
 
 

@@ -21,15 +21,20 @@ def archive_hint(block: int | None) -> str:
     return f"the state of {which} may be too old for this node: set an archive node with --rpc-url"
 
 
-def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> None:
-    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or its age is unknown."""
+def check_fresh(state: StateSource, network: Network, max_age_s: int | None, *, hint: str | None = None) -> None:
+    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or its age is unknown.
+
+    The default hint is for the user of a command.
+    """
     if max_age_s is None or is_fresh(state, max_age_s):
         return
     if state.age_s is None:
         problem = f"{network.name} is quoted on {state.provenance} state, which has no timestamp"
     else:
         problem = f"the pool state of {network.name} is {state.age_s} seconds old"
-    if state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
+    if hint is not None:
+        pass
+    elif state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
         hint = f"use the latest block instead of {state.tag}, or allow a greater age"
     elif state.provenance is Provenance.LIVE:
         hint = "the node is behind or the network has stopped: set a different node, or allow a greater age"

@@ -59,6 +59,17 @@ NAMED = [
     (f"{ORDER} --skip-bad-pools", 'no option "--skip-bad-pools"', "market import"),
     (f"{ORDER} --protocols uniswapV3", 'no option "--protocols"', "--only-protocols"),
     ("serve --once", 'no option "--once"', "--max-requests 1"),
+    (
+        "serve --rpc-url http://127.0.0.1:1",
+        'no option "--rpc-url"',
+        "set SWAPCLI_NETWORKS_NETWORK_RPC_URL, or run swapcli config set networks.NETWORK.rpc_url URL",
+    ),
+    (
+        "serve --networks base --rpc http://127.0.0.1:1",
+        'no option "--rpc"',
+        "set SWAPCLI_NETWORKS_BASE_RPC_URL, or run swapcli config set networks.base.rpc_url URL",
+    ),
+    ("config show --rpc-url URL", 'no option "--rpc-url"', "route, compare, depth, plan, calldata and 16 other commands"),
     ("config init --force", 'no option "--force"', "--replace"),
     ("route base --src ETH --dst USDC --amount 1", 'no option "--src"', "TOKEN_IN"),
     (f"{ORDER} --min-out 2900", 'no option "--min-out"', "--slippage"),

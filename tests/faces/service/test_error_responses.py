@@ -24,7 +24,7 @@ from swapcli.core.errors import (
     UpstreamError,
 )
 from swapcli.core.model.swap_terms import BOTH_FEE_AND_SURPLUS
-from swapcli.faces.service.error_responses import ERROR_NAMES, error_response
+from swapcli.faces.service.error_responses import ERROR_NAMES, MAX_SHOWN_NETWORKS, error_response, network_error
 from swapcli.interface.errors import ErrorFormat
 from tests.faces.service.test_endpoints import OneKey
 from tests.support.service import (
@@ -103,6 +103,7 @@ OLD = "the route is 61 seconds old, but routes are valid for 60"
 FRESH = "fetch a fresh route"
 NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
 UNIT = "write it in base units"
+PATHS_HINT = "GET /openapi.json or /docs for the paths"
 ONE_OF_BOTH = "give only one of them (0 means not given)"
 
 
@@ -482,13 +483,13 @@ def test_other_authorization_and_empty_keys_are_ignored(service: InProcessServic
 )
 def test_what_is_at_no_path(service: InProcessService, path: str) -> None:
     answer = service.send("GET", "http://service.test" + path)
-    body = status(404, "no such path", "Not Found")
+    body = status(404, "no such path", "Not Found", PATHS_HINT)
     assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
 
 
 def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
     answer = service.post("/starknet/v2/calldata", {})
-    body = dated(service, status(404, "no such path", "Not Found"))
+    body = dated(service, status(404, "no such path", "Not Found", PATHS_HINT))
     assert (answer.status_code, answer.json()) == (404, body)
 
 
@@ -497,8 +498,17 @@ def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
 )
 def test_a_network_that_is_not_served(service: InProcessService, path: str) -> None:
     answer = service.get(path)
-    body = status(404, "no such network on this service", "Not Found")
+    hint = "it serves base, citrea, hyperevm, monad, starknet, testnet"
+    body = status(404, "no such network on this service", "Not Found", hint)
     assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
+
+
+def test_the_list_of_served_networks_is_bounded() -> None:
+    names = [f"n{number:03}" for number in range(MAX_SHOWN_NETWORKS + 3)]
+    document = network_error(names).document
+    assert isinstance(document, dict)
+    shown = ", ".join(f"n{number:03}" for number in range(20))
+    assert document["hint"] == f"it serves {shown} and 3 others: GET /supported-chains"
 
 
 def test_a_token_that_is_not_known(service: InProcessService) -> None:
@@ -531,17 +541,20 @@ def test_a_method_that_a_path_does_not_take(service: InProcessService, method: s
     assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, body, allowed)
 
 
-def test_an_unknown_router_names_its_setting_in_the_error() -> None:
+def test_an_unknown_router_names_its_setting_in_the_log() -> None:
     served = InProcessService({"testnet": build_testnet_market})
     try:
         route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
         message = "no payload can be built on testnet: its router is unknown"
-        assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message)))
+        hint = "the operator of the service must change its settings"
+        assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message, hint)))
         answer = served.get(
             "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
         )
-        assert (answer.status_code, answer.json()) == (400, dated(served, bad(message)))
+        assert (answer.status_code, answer.json()) == (400, dated(served, bad(message, hint)))
+        *_, logged = served.log_lines()
+        assert logged["message"] == f"{message}: set networks.testnet.router"
     finally:
         served.close()
 
@@ -557,8 +570,11 @@ def test_errors_that_are_alike_everywhere(error_format: ErrorFormat) -> None:
     ):
         reply = error_response(error, error_format)
         assert reply is not None
-        assert (reply.status, reply.document) == (code, status(code, "x", reason))
-        assert dict(reply.headers).get("Retry-After") == ("7" if isinstance(error, RateLimited) else None)
+        body, retry_after = status(code, "x", reason), "7" if isinstance(error, RateLimited) else None
+        if isinstance(error, MarketUnavailable):
+            body, retry_after = body | {"hint": "retry later", "code": "MARKET_UNAVAILABLE"}, "2"
+        assert (reply.status, reply.document) == (code, body)
+        assert dict(reply.headers).get("Retry-After") == retry_after
 
 
 def tree(error: type[SwapcliError] = SwapcliError) -> Iterator[type[SwapcliError]]:
@@ -594,6 +610,8 @@ def test_a_hint_reaches_the_client_if_the_client_can_act_on_it() -> None:
         (errors.InvalidAmount("x", hint="smaller", details={"field": "amount"}), "smaller"),
         (errors.RouteExpired("x", hint="fetch a fresh route"), "fetch a fresh route"),
         (errors.InvalidOption("x", hint="add --destination"), None),
+        (errors.MarketUnavailable("x", hint="give --rpc-url URL"), "retry later"),
+        (errors.ConfigError("x", hint="set networks.y.router"), "the operator of the service must change its settings"),
         (errors.UnknownProtocol("x", hint="swapcli protocols base lists them"), None),
         (errors.InvalidAmount("x", details={"field": "amount"}), None),
     ):

@@ -117,13 +117,15 @@ def test_revoking_again_changes_nothing(path: Path) -> None:
 
 
 def test_of_two_keys_of_one_integrator_the_id_revokes_one(store: KeyStore) -> None:
-    old, new = store.create("a").key, store.create("a").key
+    (old, _, no_others), (new, _, others) = store.create("a"), store.create("a")
+    assert (no_others, others) == ((), store.list().keys[:1])
     with pytest.raises(InvalidOption, match="has 2 keys") as caught:
         store.revoke("a")
     assert caught.value.details["ids"] == [each.id for each in store.list().keys]
     store.revoke(store.list().keys[0].id)
     assert (owner(store, old), owner(store, new)) == (None, "a")
-    store.revoke("a")
+    assert [each.id for each in store.create("a").others] == [others_id := store.list().keys[1].id]
+    store.revoke(others_id)
     assert owner(store, new) is None
 
 

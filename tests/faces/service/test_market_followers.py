@@ -118,6 +118,7 @@ def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
         assert world.health() == (503, reading)
         assert world.get("/testnet/healthcheck").json() == {"staus": 503, "message": reading}
         refused = {"statusCode": 503, "message": reading, "error": "Service Unavailable"}
+        refused |= {"hint": "retry later", "code": "MARKET_UNAVAILABLE"}
         answer = world.route()
         meta = answer.json().pop("meta")
         assert (answer.status_code, answer.json(), meta["apiVersion"]) == (503, refused | {"meta": meta}, "2.0")
@@ -169,7 +170,7 @@ def test_old_state_is_not_quoted_until_newer_arrives(tmp_path: Path, max_age_s: 
             assert world.health() == (503, old)
             assert (world.route().status_code, world.route().json()["message"]) == (503, old)
             assert world.get("/testnet/tokens").status_code == 200
-            assert world.get("/readyz").status_code == 200
+            assert world.get("/readyz").json() == {"ready": False, "missing": ["testnet"]}
             world.fake_clock.advance(1)
             assert str(limit_s + 2) in world.health()[1], "as old as it is now"
             world.write(at_block(6, int(world.fake_clock.now_s)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import (
     InvalidInput,
     InvalidRoute,
@@ -19,6 +20,7 @@ from swapcli.core.errors import (
     SameToken,
     SlippageExceeded,
     SwapcliError,
+    Unauthorized,
     UpstreamRejected,
 )
 from swapcli.core.networks.catalogue import find_network
@@ -107,6 +109,42 @@ def test_errors_of_the_service_become_our_errors(
     assert message in caught.value.message
     assert caught.value.message.isprintable()
     assert len(caught.value.message) < 400
+
+
+def test_a_path_that_does_not_exist_has_a_hint_that_the_url_may_be_wrong() -> None:
+    for document, hint in (
+        ("<html>", "check that the URL is that of a swapcli or Fibrous API service"),
+        (json.dumps({"message": "no such network", "hint": "it serves base"}), "it serves base"),
+    ):
+        with loopback_server(respond_with(http_response(404, document))) as running:
+            source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+            with pytest.raises(UpstreamRejected) as caught:
+                source.quote(SELL_V2.build_request())
+        assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("api_key", [None, "swk_unknown"])
+def test_a_missing_key_is_set_as_the_program_takes_it(api_key: str | None) -> None:
+    """The service's hint for a request without a key names a header."""
+    document = {"message": "this service requires an API key", "hint": "send it in the header X-API-Key"}
+    reveal = None if api_key is None else Secret(api_key)
+    with loopback_server(respond_with(http_response(401, json.dumps(document)))) as running:
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=reveal, timeout_s=5.0)
+        with pytest.raises(Unauthorized) as caught:
+            source.quote(SELL_V2.build_request())
+    ours = "set SWAPCLI_API_KEY, or give --api-key-file FILE"
+    assert caught.value.hint == (ours if api_key is None else document["hint"])
+
+
+def test_state_that_is_too_old_is_not_an_overload() -> None:
+    """Both have status 503 and a time for a retry."""
+    document = {"message": "the pool state is 61 seconds old", "hint": "retry later", "code": "MARKET_UNAVAILABLE"}
+    answer = http_response(503, json.dumps(document), "Retry-After: 2")
+    with loopback_server(respond_with(answer)) as running:
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+        with pytest.raises(MarketUnavailable) as caught:
+            source.quote(SELL_V2.build_request())
+    assert (caught.value.message, caught.value.hint) == (document["message"], document["hint"])
 
 
 @pytest.mark.parametrize("status", [400, 404, 500, 502])

@@ -78,6 +78,11 @@ def create(
     created = _store(session).create(
         name, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires
     )
+    if created.others:
+        ids = ", ".join(each.id for each in created.others)
+        session.output.warn_sentence(
+            f'"{created.record.name}" has {len(created.others) + 1} keys now: to revoke an older one, give its id: {ids}'
+        )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(created)
         return
