@@ -680,8 +680,8 @@ class BriefErrorJson(TypedDict):
 
 
 class StatusErrorJson(TypedDict):
-    """An error of any other endpoint. `hint` says what to change in the request; `code` is MARKET_UNAVAILABLE if the pool
-    state is missing or too old; `requestId` identifies a defect in the log."""
+    """An error of any other endpoint. `hint` says what to change in the request; `code` is MARKET_UNAVAILABLE if the
+    pool state is missing or too old; `requestId` identifies a defect in the log."""
 
     statusCode: int
     message: str | list[str]

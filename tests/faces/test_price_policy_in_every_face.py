@@ -244,7 +244,9 @@ def test_a_service_builds_nothing_on_unrequested_prices(unreal: SendRequest, nam
         # The options of the service's command line are for its operator, not for its clients.
         assert "--offline" not in response.text
         if uses[operation] is PriceUse.PAYLOAD:
-            shape = {"statusCode", "message", "error", "hint", "code"} | ({"meta"} if operation.endswith("V2") else set())
+            shape = {"statusCode", "message", "error", "hint", "code"} | (
+                {"meta"} if operation.endswith("V2") else set()
+            )
             assert (document.keys(), document["statusCode"]) == (shape, 503)
             assert "calldata" not in document
 

@@ -19,7 +19,13 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.balance_check import BalanceChecker
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, EndpointWork
 from swapcli.faces.service.endpoint_table import EVENT_STREAM, JSON, QUOTE_FORM, Endpoint
-from swapcli.faces.service.error_responses import JsonResponse, error_response, method_error, network_error, status_error
+from swapcli.faces.service.error_responses import (
+    JsonResponse,
+    error_response,
+    method_error,
+    network_error,
+    status_error,
+)
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.html_pages import accepts_html, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry

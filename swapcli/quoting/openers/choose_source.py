@@ -81,7 +81,7 @@ class SourceChooser:
             if settings.origin("api_url") == FLAG_ORIGIN:
                 raise InvalidOption(
                     "a service is reached over the network, so --offline cannot be combined with --api-url",
-                    hint="give one of them",
+                    hint="remove one of them; to accept a service's modelled prices, set SWAPCLI_LIVE=never",
                 )
             return None
         if settings.api_url is None or settings.market is None:

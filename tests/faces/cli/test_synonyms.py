@@ -69,7 +69,11 @@ NAMED = [
         'no option "--rpc"',
         "set SWAPCLI_NETWORKS_BASE_RPC_URL, or run swapcli config set networks.base.rpc_url URL",
     ),
-    ("config show --rpc-url URL", 'no option "--rpc-url"', "route, compare, depth, plan, calldata and 16 other commands"),
+    (
+        "config show --rpc-url URL",
+        'no option "--rpc-url"',
+        "route, compare, depth, plan, calldata and 16 other commands",
+    ),
     ("config init --force", 'no option "--force"', "--replace"),
     ("route base --src ETH --dst USDC --amount 1", 'no option "--src"', "TOKEN_IN"),
     (f"{ORDER} --min-out 2900", 'no option "--min-out"', "--slippage"),

@@ -79,9 +79,9 @@ def create(
         name, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires
     )
     if created.others:
-        ids = ", ".join(each.id for each in created.others)
+        count, ids = len(created.others) + 1, ", ".join(each.id for each in created.others)
         session.output.warn_sentence(
-            f'"{created.record.name}" has {len(created.others) + 1} keys now: to revoke an older one, give its id: {ids}'
+            f'"{created.record.name}" now has {count} keys: to revoke an older one, give its id: {ids}'
         )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(created)
