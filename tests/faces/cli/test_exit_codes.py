@@ -75,6 +75,18 @@ MISTAKES = [
     ("serve --workers 0", "--workers: expected a whole number from 1 to 256", ""),
     ("health --retries x", "--retries: expected a whole number from 0 to 100", ""),
     ("health --api-url foo", "--api-url: expected an http or https address", ""),
+    # the network in a different place
+    ("route ETH USDC 1.5 base", 'no network "ETH"', "NETWORK comes first: swapcli route base ETH USDC 1.5"),
+    ("compare ETH USDC 1 Base", 'no network "ETH"', "NETWORK comes first: swapcli compare Base ETH USDC 1"),
+    ("price ETH USDC base", 'no network "ETH"', "NETWORK comes first: swapcli price base ETH USDC"),
+    ("pools ETH USDC", 'no network "ETH"', "NETWORK comes first: swapcli pools base ETH USDC"),
+    ("price eth usdc", 'no network "eth"', "NETWORK comes first: swapcli price base eth usdc"),
+    ("tokens usdc", 'no network "usdc"', "NETWORK comes first: swapcli tokens base usdc"),
+    ("tokens usd base", 'no network "usd"', "NETWORK comes first: swapcli tokens base usd"),
+    ("tokens eth", 'no network "eth"', "did you mean ethereum?"),
+    ("price etherum ETH", 'no network "etherum"', "did you mean ethereum?"),
+    # numbers without their unit
+    ("route base ETH USDC 1 --slippage 50", "slippage must be between 0 and 49 percent, not 50", "write 50bps"),
     # words between tokens
     ("route base ETH to USDC 1", "unexpected argument", 'leave out "to": swapcli route base ETH USDC 1'),
     ("route base 1 ETH to USDC", "unexpected argument", 'leave out "to": swapcli route base 1 ETH USDC'),

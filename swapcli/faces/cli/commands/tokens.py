@@ -9,6 +9,7 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
+from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 
@@ -51,8 +52,10 @@ def tokens(
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     from swapcli import tokens as list_tokens
 
-    name = session.network_name(network)
-    session.output.print_list(list_tokens(name, pattern, settings=session.sources), _view)
+    name, patterns = split_network(session, (network, pattern))
+    if len(patterns) > 1:  # the settings name a network, and neither word is one
+        name, patterns = patterns[0], patterns[1:]
+    session.output.print_list(list_tokens(name, *patterns, settings=session.sources), _view)
 
 
 def _view(found: "TokenList") -> ListView:

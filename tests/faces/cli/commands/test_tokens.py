@@ -103,6 +103,16 @@ def test_starknet_addresses_match_without_leading_zeros() -> None:
     assert symbols("starknet", "0x49d36570") == symbols("starknet", "0x049d36570") == ["ETH"]
 
 
+def test_the_network_of_the_settings_may_be_omitted(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("network: base\n")
+    at = ("--config", str(tmp_path / "config.yaml"))
+    assert symbols("usd", *at) == symbols("base", "usd")
+    assert symbols("citrea", *at) == symbols("citrea")
+    assert symbols(*at) == symbols("base")
+    ran = run_swapcli("tokens", "bse", "usd", *at)
+    assert (ran.exit_code, ran.stderr) == (2, 'error: no network "bse"\nhint:  did you mean base?\n')
+
+
 @pytest.mark.parametrize("pattern", ["nosuchtoken", "0xdeadbeef", "", " ", "%", "\x1b[31m"])
 def test_a_pattern_without_a_match_is_an_error(pattern: str) -> None:
     ran = run_swapcli("tokens", "base", pattern)
