@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
 from swapcli.core.errors import InvalidAmount, InvalidOption
+from swapcli.core.model.number_format import counted
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
 from swapcli.core.records import NamedTuple
@@ -124,7 +125,7 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
-            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {len(fraction)} decimals, '
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {counted(len(fraction), "decimal")}, '
             f"but {symbol} has {decimals}",
             hint=f"write at most {decimals} digits after the decimal point",
             details={"decimals": decimals},

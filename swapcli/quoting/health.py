@@ -10,6 +10,7 @@ from swapcli.core.errors import MarketUnavailable, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import counted
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
@@ -119,7 +120,7 @@ def check_market(
     sample: Sample | None = None
     try:
         sample, state_source = _quote_sample(market, quote)
-        summary = f"{count.pools} pools, {state_source.provenance} state"
+        summary = f"{counted(count.pools, 'pool')}, {state_source.provenance} state"
         status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {summary}"
     except SwapcliError as error:
         status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"

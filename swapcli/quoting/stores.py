@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, MarketError, SwapcliError
 from swapcli.core.model.market import MarketState
+from swapcli.core.model.number_format import counted
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple
@@ -166,7 +167,7 @@ def import_market(
         pools = target.read_summary().pools
         if pools and not replace:
             raise InvalidInput(
-                f"the store {target.path} already has {pools:,} pools",
+                f"the store {target.path} already has {counted(pools, 'pool')}",
                 hint="--replace overwrites them with the file's pools",
                 details={"store": target.path, "pools": pools},
             )

@@ -12,6 +12,7 @@ from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, Ups
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import counted
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Quoter, Sale
@@ -368,7 +369,7 @@ class BlockSnapshot:
             network=network,
             pools=pools,
             provenance=Provenance.LIVE,
-            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}{coverage}",
+            source=f"{self.node.redacted_url}: {counted(len(pools), 'pool')} considered{unread}{missing}{coverage}",
             gas_price_wei=known.gas_price_wei if is_unknown else self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,

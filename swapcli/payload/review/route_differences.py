@@ -17,6 +17,7 @@ from swapcli.core.encoding.strict_json import WrittenFloat
 from swapcli.core.errors import InvalidInput, InvalidRoute, NoRoute, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
+from swapcli.core.model.number_format import counted
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Swap
 from swapcli.core.model.route_result import ResultSwap, RouteResult, result_swap
@@ -190,7 +191,7 @@ class _Comparison:
         if actual is None:
             return
         if len(described.swaps) != len(actual.swaps):
-            yield f"the document has {len(described.swaps)} swaps, but the calldata has {len(actual.swaps)}"
+            yield f"the document has {counted(len(described.swaps), 'swap')}, but the calldata has {len(actual.swaps)}"
             return
         for number, (swap, found) in enumerate(zip(self._completed(described, actual), actual.swaps, strict=True), 1):
             for name in RouterSwapParam._fields:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import Interrupted, InvalidOption, SwapcliError, UpstreamError
 from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import counted
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.quoting.openers.program_setup import open_program_sources
@@ -262,4 +263,5 @@ def _describe_content(store: Store) -> str:
     head, (pools, tokens) = store.inventory.head(), store.inventory.count_pools_and_tokens()
     if head is None:
         return "nothing is stored yet"
-    return f"{pools:,} pools of {tokens:,} tokens are stored, as of block {head.number}"
+    are = "is" if pools == 1 else "are"
+    return f"{counted(pools, 'pool')} of {counted(tokens, 'token')} {are} stored, as of block {head.number}"

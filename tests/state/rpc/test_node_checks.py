@@ -153,7 +153,7 @@ def test_probe_checks_each_public_node(checked_chain: CheckedChain, tmp_path: Pa
     ran = run_swapcli("networks", network.name, "--probe", env={"SWAPCLI_CONFIG": str(settings)})
     assert ran.exit_code == 8
     assert "chain (" in ran.stdout
-    assert "Chain" in run_swapcli("networks", network.name, env=checked_chain.env).stdout
+    assert "chain 31337" in run_swapcli("networks", network.name, env=checked_chain.env).stdout
 
 
 def test_a_network_without_public_nodes_says_so(checked_chain: CheckedChain) -> None:
