@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, counted, truncate
 from swapcli.core.errors import InvalidAmount, InvalidOption
-from swapcli.core.model.number_format import counted
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
 from swapcli.core.records import NamedTuple

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import MarketUnavailable, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
-from swapcli.core.model.number_format import counted
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource

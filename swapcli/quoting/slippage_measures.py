@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Final
 
-from swapcli.core.model.number_format import counted
+from swapcli.core.encoding.text import counted
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_execution import TRANSACTION_GAS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import InvalidInput, MarketError, SwapcliError
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.number_format import counted
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple

@@ -99,11 +99,6 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, which is plural unless the count is 1: "1 pool", "2,000 pools"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def format_time(unix_s: int, *, has_seconds: bool = True) -> str:
     """Format a time for people: "2026-12-01 11:34:32 UTC"; or as seconds if it is outside the calendar."""
     try:

@@ -8,7 +8,6 @@ from math import ceil, log10
 
 from swapcli.core.annotations import TYPE_CHECKING
 from swapcli.core.errors import NoRoute
-from swapcli.core.model.number_format import counted
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.routing.cancellation import CancelCheck
@@ -75,7 +74,7 @@ def search_timed_out(order: Order) -> NoRoute:
 def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> NoRoute:
     """Return the error for an order whose tokens no path connects within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
-    limit = "in one hop" if order.direct else f"in at most {counted(order.max_hops, 'hop')}"
+    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hop{'s' if order.max_hops != 1 else ''}"
     named, allowed = _named_protocols(order, network)
     if not named:
         protocols, hint_of_protocols = "", []
@@ -84,7 +83,7 @@ def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> 
     else:
         protocols, hint_of_protocols = f" without {_shown(named, 'excluded protocols')}", ["exclude fewer protocols"]
     hints = [*["allow more hops"] * few_hops, *hint_of_protocols]
-    tried = f"{counted(graph.pool_count, 'pool')} tried"
+    tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or _NOT_JOINED
     return NoRoute(f"no route from {_names(order)} {limit}{protocols}: {tried}", hint=hint, details=_tokens(order))
 
@@ -145,7 +144,7 @@ def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRo
     `reasons` has one entry per pool.
     """
     count = len(reasons)
-    unread = f"{counted(count, 'pool')} could not be read: {reasons[0]}"
+    unread = f"{count} pool{'s' if count != 1 else ''} could not be read: {reasons[0]}"
     details = error.details | {"unread_pools": count}
     return NoRoute(f"{error.message}; {unread}", hint=hint, details=details)
 

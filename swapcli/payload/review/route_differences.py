@@ -14,10 +14,10 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.strict_json import WrittenFloat
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import InvalidInput, InvalidRoute, NoRoute, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
-from swapcli.core.model.number_format import counted
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Swap
 from swapcli.core.model.route_result import ResultSwap, RouteResult, result_swap

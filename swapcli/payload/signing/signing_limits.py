@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swapcli.core.model.number_format import counted, format_gwei
+from swapcli.core.encoding.text import counted
+from swapcli.core.model.number_format import format_gwei
 from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.records import NamedTuple
 

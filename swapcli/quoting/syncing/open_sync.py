@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import counted, printable
 from swapcli.core.errors import Interrupted, InvalidOption, SwapcliError, UpstreamError
 from swapcli.core.model.network import Network
-from swapcli.core.model.number_format import counted
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.quoting.openers.program_setup import open_program_sources

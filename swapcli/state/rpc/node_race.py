@@ -8,8 +8,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import StaleNode, UpstreamError, UpstreamTimeout
-from swapcli.core.model.number_format import counted
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.network_reachability import Reachability
 from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND

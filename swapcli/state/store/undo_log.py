@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import MarketUnavailable
-from swapcli.core.model.number_format import counted
 from swapcli.state.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
 from swapcli.state.store.stored_block_header import StoredBlock
 

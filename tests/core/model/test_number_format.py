@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.number_format import (
     apportion,
-    counted,
     format_bps_rounded_up,
     format_duration,
     format_gas_price,
@@ -177,8 +176,3 @@ def test_times_are_words_for_people_and_iso_for_programs() -> None:
 
 def test_milliseconds_have_no_decimals() -> None:
     assert [format_milliseconds(each) for each in (0.0, 0.0538, 12.0)] == ["0 ms", "54 ms", "12,000 ms"]
-
-
-@pytest.mark.parametrize(("count", "text"), [(0, "0 pools"), (1, "1 pool"), (2, "2 pools"), (2000, "2,000 pools")])
-def test_a_count_agrees_with_its_noun(count: int, text: str) -> None:
-    assert counted(count, "pool") == text

@@ -5,8 +5,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption, UnknownNetwork
-from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import counted
+from swapcli.core.encoding.text import counted, printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from swapcli import Finding, LocalQuote, QuoteFigures, SwapTerms
-from swapcli.core.encoding.text import shorten_id
-from swapcli.core.model.number_format import counted, format_share
+from swapcli.core.encoding.text import counted, shorten_id
+from swapcli.core.model.number_format import format_share
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page

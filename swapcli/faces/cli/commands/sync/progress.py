@@ -11,8 +11,7 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import counted
+from swapcli.core.encoding.text import counted, printable
 from swapcli.faces.cli.render.terminal_tables import new_console
 from swapcli.state.sync import Progress as SyncProgress
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli import RecentSwap, RecentVenue, RecentVerification, VenueStatus, Verification, VerifiedSwap
-from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import counted
+from swapcli.core.encoding.text import counted, printable
 from swapcli.core.model.units import BPS
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
