@@ -74,6 +74,7 @@ that a caller can act on, ready for JSON. `is_retryable` shows whether the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from swapcli.core.annotations import ClassVar, Self
 
@@ -173,10 +174,10 @@ class AmbiguousToken(InvalidInput):
 
 
 class UnknownProtocol(InvalidInput):
-    """A protocol that the network does not have. `closest` has the most similar names of its protocols."""
+    """Protocols that the network does not have. `closest` has the most similar names of its protocols for each."""
 
     code = "UNKNOWN_PROTOCOL"
-    closest: Sequence[str] = ()
+    closest: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class UnknownFamily(InvalidInput, KeyError):

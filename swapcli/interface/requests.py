@@ -313,6 +313,15 @@ def _read_protocol_list(parameters: RequestParameters) -> str:
     return parameters.choice("protocols", PROTOCOL_LISTS, default=LISTED)
 
 
+def _read_only_protocols(parameters: RequestParameters) -> tuple[str, ...]:
+    """Return the only protocols of an order; none allows all, so a parameter without a name is an error."""
+    name = "onlyProtocols"
+    only = parameters.string_list(name)
+    if not only and parameters.values.get(name) not in (None, []):
+        raise InvalidOption(f"{name} must name at least one protocol", details={"field": name})
+    return only
+
+
 def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | PostedRoute:
     """Parse the body of V1 calldata: an order, or a route if it has the field `route`."""
     parameters = RequestParameters.from_body(document, network.kind)
@@ -388,7 +397,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         details=parameters.flag("details"),
         extended=_read_protocol_list(parameters) == EXTENDED,
-        only=parameters.string_list("onlyProtocols"),
+        only=_read_only_protocols(parameters),
         advice=not parameters.is_body and parameters.flag("advice"),
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options

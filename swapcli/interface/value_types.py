@@ -155,13 +155,18 @@ def _parse_text(value: object) -> str:
 
 
 def _parse_texts(value: object) -> tuple[str, ...]:
-    """Parse a list, a comma-separated text, or a list of such texts; repetitions count once."""
+    """Parse a list, a comma-separated text, or a list of such texts; repetitions count once.
+
+    Only a list without entries is empty: a text without a name is a mistake, such as an unset variable of a shell.
+    """
     names: list[str] = []
     for item in value if isinstance(value, list | tuple) else [value]:
         text = _unquoted(item)
         if not isinstance(text, str):
             raise ValueError
         names.extend(_parse_text(name) for name in text.split(",") if name.strip())
+    if (value and not names) or value == "":
+        raise ValueError
     return tuple(dict.fromkeys(names))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, truncate
+from swapcli.core.encoding.text import SHOWN_INPUT_CHARACTERS, counted, truncate
 from swapcli.core.errors import InvalidAmount, InvalidOption
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
@@ -28,8 +28,12 @@ _MAX_DECIMAL_PLACES = 400
 """Decimal places of a `Decimal`, checked before it is written out; no token amount has as many."""
 
 
+_MAX_LIKELY_TOKENS = 10**11
+"""Whole tokens: smaller amounts of a token with few decimals may be meant; chosen."""
+
+
 class ResolvedAmount(NamedTuple):
-    """An amount in base units. `note` explains a converted notation; it is empty if nothing was converted."""
+    """An amount in base units. `note` explains a converted notation or an unlikely amount; it is empty for others."""
 
     amount: int
     note: str = ""
@@ -67,12 +71,23 @@ def resolve_amount(
         return ResolvedAmount(int(amount.number))
     if amount.unit is AmountUnit.TOKENS:
         units = parse_amount(amount.number, token.decimals, token.symbol)
-        return ResolvedAmount(units, "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}")
+        shown = "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}"
+        return ResolvedAmount(units, shown or _base_units_note(amount, token))
     from swapcli.quoting.order_amounts import from_dollars
 
     found = from_dollars(amount, options.build_request(order), source)
     price = f" at a price of ${found.price_usd:,.6g} for 1 {token.symbol}"
     return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
+
+
+def _base_units_note(amount: WrittenAmount, token: Token) -> str:
+    """Return a note if a plain amount of tokens is so large that it was probably meant in base units; otherwise an
+    empty text."""
+    likely = max(10**token.decimals // 10, _MAX_LIKELY_TOKENS)
+    if not _WHOLE.fullmatch(amount.number) or int(amount.number) < likely:
+        return ""
+    meant = in_tokens(int(amount.number), token)
+    return f"{amount.shown} looks like an amount in base units: with --raw, it is {meant}"
 
 
 def is_plain_amount(text: str) -> bool:
@@ -109,7 +124,7 @@ def parse_amount(text: str, decimals: int, symbol: str) -> int:
     fraction = match[2] or ""
     if len(fraction) > decimals:
         raise InvalidAmount(
-            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {len(fraction)} decimals, '
+            f'amount "{truncate(text, SHOWN_INPUT_CHARACTERS)}" has {counted(len(fraction), "decimal")}, '
             f"but {symbol} has {decimals}",
             hint=f"write at most {decimals} digits after the decimal point",
             details={"decimals": decimals},

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import MarketUnavailable, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState, Provenance
@@ -119,7 +120,7 @@ def check_market(
     sample: Sample | None = None
     try:
         sample, state_source = _quote_sample(market, quote)
-        summary = f"{count.pools} pools, {state_source.provenance} state"
+        summary = f"{counted(count.pools, 'pool')}, {state_source.provenance} state"
         status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {summary}"
     except SwapcliError as error:
         status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"

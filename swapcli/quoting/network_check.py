@@ -177,7 +177,7 @@ class _Checks:
         self._codeless: set[str] = set()
 
     def run(self) -> Iterator[CheckedFact]:
-        yield _fact("chain_id", f"the chain id is {self._network.chain_id}", "the node's chain has it", is_right=True)
+        yield _fact("chain_id", f"the chain id is {self._network.chain_id}", "the node reports the same", is_right=True)
         yield from self._codes()
         yield from self._tokens()
         yield from self._factories()

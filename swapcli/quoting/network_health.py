@@ -44,7 +44,10 @@ class HealthReport(NamedTuple):
     def check(self) -> None:
         """Raise `UnhealthyError` if a network is not healthy, or its node cannot serve quotes."""
         names = [each.network for each in self.networks]
-        if missing := [check for node in self.nodes if not node.can_quote for check in node.missing]:
+        missing = [check for node in self.nodes if not node.can_quote for check in node.missing]
+        reported = " ".join(each.message for each in self.networks if not each.is_healthy)
+        # A node that does not respond lacks nothing: the network's message says why.
+        if any(check.problem not in reported for check in missing):
             problems = "; ".join(f"{check.name} ({check.problem})" for check in missing)
             raise UnhealthyError(
                 f"the node lacks: {problems}",
@@ -52,7 +55,9 @@ class HealthReport(NamedTuple):
             )
         unhealthy = [each for each in self.networks if not each.is_healthy]
         if unhealthy:
-            reasons = "; ".join(f"{each.network} ({each.message})" for each in unhealthy)
+            reasons = "; ".join(
+                f"{each.network} ({each.message.removeprefix(f'{each.network}: ')})" for each in unhealthy
+            )
             is_live_missing = any(each.prices in ("modelled", "synthetic") for each in unhealthy)
             raise UnhealthyError(
                 f"not healthy: {reasons}",

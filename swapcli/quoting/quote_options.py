@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import IntegratorError, InvalidAddress, InvalidInput, InvalidOption
+from swapcli.core.errors import IntegratorError, InvalidAddress, InvalidInput, InvalidOption, InvalidSlippage
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -24,7 +24,7 @@ from swapcli.core.networks.address import (
 )
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
-from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.interface.slippage import SLIPPAGE_RANGE, format_percent
 from swapcli.interface.value_types import PERCENTAGE
 from swapcli.quoting.config import Secret, Settings, override_settings
 from swapcli.quoting.resolve import excluded_protocols
@@ -87,7 +87,7 @@ def resolve_options(
     return QuoteOptions(
         api_version,
         SwapTerms(
-            slippage_ppm=SLIPPAGE_RANGE[api_version].check(settings.slippage_ppm),
+            slippage_ppm=_check_slippage(settings.slippage_ppm, api_version),
             recipient=recipient,
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
             **warning_limits(settings),
@@ -100,6 +100,18 @@ def resolve_options(
         ),
         parameter_values(settings, options) | {"allows_only": bool(settings.only_protocols)},
     )
+
+
+def _check_slippage(slippage_ppm: int, api_version: ApiVersion) -> int:
+    """Return the slippage. Raises `InvalidSlippage`: a large one was probably meant in basis points."""
+    accepted = SLIPPAGE_RANGE[api_version]
+    try:
+        return accepted.check(slippage_ppm)
+    except InvalidSlippage as error:
+        if slippage_ppm > accepted.max_ppm:
+            percent = format_percent(slippage_ppm)
+            error.hint = f"write {percent}bps for {percent} basis points, or 0.5 for half a percent"
+        raise
 
 
 def warning_limits(settings: Settings) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import AmbiguousToken, InvalidOption, UnknownProtocol, UnknownToken
@@ -80,27 +81,37 @@ def _unknown_symbol(symbol: str, network: Network, suggested: Iterable[Token]) -
 
 
 def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
-    """Return the `amm_name`s of protocols given by id ("5") or by name, ignoring case.
+    """Return the `amm_name`s of protocols given by id ("5"), by name or by display name ("Uniswap V3").
 
-    Raise `UnknownProtocol` with all unknown names.
+    Case, spaces and punctuation are ignored. Raise `UnknownProtocol` with all unknown names.
     """
     requested = [name.strip() for name in names if name.strip()]
     if not requested:
         return frozenset()
     known = _protocols_by_name(network)
-    unknown = [name for name in requested if name.lower() not in known]
+    unknown = [name for name in requested if _plain(name) not in known]
     if unknown:
-        from swapcli.core.encoding.closest import closest_names, did_you_mean
-
-        closest = closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
+        closest = {name: _closest_protocols(name, known) for name in unknown}
         error = UnknownProtocol(
             f"no protocol {', '.join(unknown)} on {network.name}",
-            hint=did_you_mean(closest) or f"swapcli protocols {network.name} lists them",
+            hint=protocol_hint(closest, f"swapcli protocols {network.name}"),
             details={"unknown": unknown, "network": network.name},
         )
         error.closest = closest
         raise error
-    return frozenset(known[name.lower()].amm_name for name in requested)
+    return frozenset(known[_plain(name)].amm_name for name in requested)
+
+
+def protocol_hint(closest: Mapping[str, Sequence[str]], listing: str) -> str:
+    """Return the hint for unknown protocols: the `closest` protocols of each, and `listing`, which lists them all, for
+    those that have none."""
+    from swapcli.core.encoding.closest import did_you_mean
+
+    questions = {name: did_you_mean(names) for name, names in closest.items() if names}
+    shown = [question if len(closest) == 1 else f"{name}: {question}" for name, question in questions.items()]
+    if len(questions) < len(closest):
+        shown.append(f"{listing} lists them")
+    return " ".join(shown)
 
 
 def excluded_protocols(
@@ -122,5 +133,24 @@ def excluded_protocols(
 
 
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:
-    by_id = {str(protocol.id): protocol for protocol in network.protocols}
-    return by_id | {protocol.amm_name.lower(): protocol for protocol in network.protocols}
+    """Return the protocols by id, name and display name, all plain. A name beats the display name of another protocol,
+    and a display name that several protocols share finds none of them."""
+    protocols = network.protocols
+    shared = Counter(_plain(each.display_name) for each in protocols)
+    return {
+        **{name: each for each in protocols if shared[name := _plain(each.display_name)] == 1},
+        **{str(each.id): each for each in protocols},
+        **{_plain(each.amm_name): each for each in protocols},
+    }
+
+
+def _plain(name: str) -> str:
+    """Return a protocol's name without case, spaces and punctuation."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _closest_protocols(name: str, known: Mapping[str, ProtocolInfo]) -> list[str]:
+    """Return the names of the protocols that `name` may mean, the nearest first."""
+    from swapcli.core.encoding.closest import closest_names
+
+    return list(dict.fromkeys(known[each].amm_name for each in closest_names(_plain(name), known)))

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Final
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.router_execution import TRANSACTION_GAS
@@ -253,7 +254,7 @@ def _describe_bound(bound: SandwichBound) -> str:
 def _describe_movement(movement: Movement | None) -> str:
     if movement is None:
         return "recent price moves are unknown: no store has these pools' history"
-    seen = f"in {movement.blocks} blocks over {movement.history_s} s"
+    seen = f"in {counted(movement.blocks, 'block')} over {movement.history_s} s"
     if not movement.fall_ppm:
         return f"the output of this route did not fall {seen}"
     fall = format_percent(movement.fall_ppm)

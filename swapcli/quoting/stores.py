@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import InvalidInput, MarketError, SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.state_source import StateSource
@@ -166,7 +167,7 @@ def import_market(
         pools = target.read_summary().pools
         if pools and not replace:
             raise InvalidInput(
-                f"the store {target.path} already has {pools:,} pools",
+                f"the store {target.path} already has {counted(pools, 'pool')}",
                 hint="--replace overwrites them with the file's pools",
                 details={"store": target.path, "pools": pools},
             )

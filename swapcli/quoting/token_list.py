@@ -1,4 +1,4 @@
-"""Search the swappable tokens of a network."""
+"""Search the tokens of a network: those with pools, and those of its definition."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TokenList(NamedTuple):
 
 
 class _KnownTokens(NamedTuple):
-    """The swappable tokens of a network, and their tested transfer behaviour by address."""
+    """The tokens of a network, and their tested transfer behaviour by address."""
 
     network: Network
     tokens: Sequence[SwappableToken]
@@ -100,9 +100,8 @@ def tokens(
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> TokenList:
     """Return the tokens of the market file in the settings, otherwise of the network's store, otherwise of its embedded
-    market.
+    market, otherwise those that quotes have found; and all tokens of the network's definition.
 
-    Without any of these, they are those of the network's definition and those that quotes have found.
     `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
     nearest symbols, if none matches it.
     """
@@ -113,7 +112,7 @@ def tokens(
 
 
 def count_tokens(sources: SourceChooser, network: str) -> int:
-    """Return the number of swappable tokens on a network."""
+    """Return the number of tokens that `tokens` lists."""
     return len(_load(sources, network).tokens)
 
 
@@ -139,20 +138,30 @@ def _matches(typed: str, token: Token) -> bool:
 
 
 def _load(sources: SourceChooser, name: str) -> _KnownTokens:
-    store = sources.markets.find_store(name) if sources.markets.setup.settings.market is None else None
+    markets = sources.markets
+    store = markets.find_store(name) if markets.setup.settings.market is None else None
     if store is not None:
         with store:
             found, network = store.read_tokens(), store.network
             listed = swappable_tokens(network, found, store.inventory.pool_counts_by_token())
-            return _KnownTokens(network, listed, {**store.read_transfers(found), **network.transfers})
-    markets = sources.markets
+            transfers = store.read_transfers(found)
+        return _with_own_tokens(network, listed, found, transfers)
     if markets.setup.settings.market is None and not markets.has_embedded(name):
         market = sources.pools.open_finding(name).known().whole()
-        with_pools = {each.token.address: each for each in swappable_in(market)}
-        # Pools of the other tokens are found when they are quoted.
-        every = [market.network.native, *market.tokens.values()]
-        all_tokens = [with_pools.get(token.address) or SwappableToken(token, 0) for token in every]
-        ordered = sorted(all_tokens, key=lambda each: -each.pools)
-        return _KnownTokens(market.network, ordered, {**market.transfers, **market.network.transfers})
-    market = markets.market(name)
-    return _KnownTokens(market.network, swappable_in(market), {**market.transfers, **market.network.transfers})
+    else:
+        market = markets.market(name)
+    return _with_own_tokens(market.network, swappable_in(market), market.tokens, market.transfers)
+
+
+def _with_own_tokens(
+    network: Network,
+    swappable: Sequence[SwappableToken],
+    described: Mapping[str, Token],
+    transfers: Mapping[str, TransferBehaviour],
+) -> _KnownTokens:
+    """Return the swappable tokens, and after them the other tokens of the network's definition: a live quote looks for
+    their pools. The market's description of a token takes precedence."""
+    listed = {each.token.address for each in swappable}
+    own = {each.address: described.get(each.address, each) for each in (network.native, *network.tokens)}
+    others = [SwappableToken(token, 0) for address, token in own.items() if address not in listed]
+    return _KnownTokens(network, (*swappable, *others), {**transfers, **network.transfers})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
@@ -368,7 +369,7 @@ class BlockSnapshot:
             network=network,
             pools=pools,
             provenance=Provenance.LIVE,
-            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}{coverage}",
+            source=f"{self.node.redacted_url}: {counted(len(pools), 'pool')} considered{unread}{missing}{coverage}",
             gas_price_wei=known.gas_price_wei if is_unknown else self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,

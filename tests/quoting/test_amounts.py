@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAmount
-from swapcli.core.model.token import whole_tokens
-from swapcli.quoting.amounts import parse_amount, parse_raw_amount
+from swapcli.core.model.order import Order
+from swapcli.core.model.token import Token, whole_tokens
+from swapcli.quoting.amounts import parse_amount, parse_raw_amount, read_amount, resolve_amount
+from swapcli.quoting.config import Settings
+from swapcli.quoting.quote_options import resolve_options
+from tests.support.markets import embedded_source
 
 amounts = st.integers(1, 2**256 - 1)
 decimals = st.integers(0, 77)
@@ -31,6 +37,30 @@ def test_a_raw_amount_is_read_as_it_stands(amount: int) -> None:
 )
 def test_whole_tokens_are_read_in_base_units(text: str, expected: int) -> None:
     assert parse_amount(text, 6, "USDC") == expected
+
+
+ETH, COIN = Token("0x" + "0" * 40, "ETH", "Ether", 18), Token("0x" + "12" * 20, "COIN", "Coin", 6)
+
+
+@pytest.mark.parametrize(
+    ("token", "text", "meant"),
+    [
+        (ETH, "1500000000000000000", "1.5 ETH"),
+        (ETH, "100000000000000000", "0.1 ETH"),
+        (ETH, "99999999999999999", None),
+        (ETH, "15000000000000000.5", None),
+        (COIN, "1500000", None),  # a million and a half is an ordinary order
+        (COIN, "100000000000", "100,000 COIN"),
+    ],
+)
+def test_an_amount_that_was_meant_in_base_units_gets_a_note(token: Token, text: str, meant: str | None) -> None:
+    source = embedded_source("base")
+    order = Order(token, source.token("USDC"), 0)
+    options = resolve_options(Settings(), source.network, lambda: None)
+    found = resolve_amount(read_amount(text), order, options, source)
+    assert found.amount == Fraction(text) * 10**token.decimals
+    assert found.note == (f"{text} looks like an amount in base units: with --raw, it is {meant}" if meant else "")
+    assert resolve_amount(read_amount(text.partition(".")[0], raw=True), order, options, source).note == ""
 
 
 INVALID_AMOUNTS = [

@@ -86,6 +86,42 @@ def test_protocols_are_found_by_id_and_name(cases: list[tuple[str, str | None]])
     assert found == {name for _, name in cases if name}
 
 
+@pytest.mark.parametrize(
+    ("network", "text", "name"),
+    [
+        ("base", "Uniswap V3", "uniswapV3"),
+        ("base", "uniswap-v3", "uniswapV3"),
+        ("base", "Aerodrome Slipstream", "aerodromeV3"),
+        ("base", "aerodrome slipstream", "aerodromeV3"),
+        ("base", "PancakeSwap Infinity", "PancakeSwapV4"),
+        ("hyperevm", "HX Finance", "hxFinance"),  # displayed as hx.finance
+        ("monad", "Nabla", "Nabla Finance"),
+        ("monad", "nabla finance", "Nabla Finance"),
+    ],
+)
+def test_protocols_are_found_by_display_name(network: str, text: str, name: str) -> None:
+    assert find_protocols([text], find_network(network)) == {name}
+
+
+def test_a_name_beats_the_display_name_of_another_protocol() -> None:
+    first, second = TESTNET.protocols[:2]
+    renamed = (first._replace(display_name=second.amm_name), second._replace(display_name="Both"))
+    network = TESTNET._replace(protocols=renamed)
+    assert find_protocols([second.amm_name], network) == {second.amm_name}
+    shared = TESTNET._replace(protocols=tuple(each._replace(display_name="Both") for each in renamed))
+    with pytest.raises(UnknownProtocol, match="no protocol both"):
+        find_protocols(["both"], shared)
+
+
+def test_each_unknown_protocol_has_its_own_suggestion() -> None:
+    with pytest.raises(UnknownProtocol) as caught:
+        find_protocols(["Aerodrome Slipstrem", "zzz", "bmxx"], find_network("base"))
+    assert caught.value.message == "no protocol Aerodrome Slipstrem, zzz, bmxx on base"
+    assert caught.value.hint == (
+        "Aerodrome Slipstrem: did you mean aerodromeV3? bmxx: did you mean bmx? swapcli protocols base lists them"
+    )
+
+
 def test_unknown_protocols_are_all_named_with_the_closest() -> None:
     with pytest.raises(UnknownProtocol, match="no protocol uniswapV9, 77 on testnet") as caught:
         find_protocols(["4", "uniswapV9", "77"], TESTNET)

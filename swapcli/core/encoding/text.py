@@ -40,3 +40,8 @@ def printable_lines(text: str) -> str:
 def single_line(text: str) -> str:
     """Return `text` on one line, with one space for each run of whitespace and unprintable characters."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, which is plural unless the count is 1: "1 pool", "2,000 pools"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

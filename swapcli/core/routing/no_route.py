@@ -76,16 +76,13 @@ def search_timed_out(order: Order) -> NoRoute:
 def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> NoRoute:
     """Return the error for an order whose tokens no path connects within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
-    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
+    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hop{'s' if order.max_hops != 1 else ''}"
     protocols, hint_of_protocols = "", []
+    named = order.excluded_protocols - network.extended_protocols  # most orders exclude these without naming them
     if order.allows_only:
-        protocols, hint_of_protocols = (
-            f" with only {_shown(_allowed(order, network), 'protocols')}",
-            ["allow more protocols"],
-        )
-    elif (
-        named := order.excluded_protocols - network.extended_protocols
-    ):  # most orders exclude these without naming them
+        protocols = f" with only {_shown(_allowed(order, network), 'protocols')}"
+        hint_of_protocols = ["allow more protocols"]
+    elif named:
         protocols = f" without {_shown(sorted(named), 'excluded protocols')}"
         hint_of_protocols = ["exclude fewer protocols"]
     hints = [*["allow more hops"] * few_hops, *hint_of_protocols]

@@ -19,7 +19,7 @@ from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMET
 from swapcli.interface.quote_parameters import ROUTING as ROUTING
 from swapcli.interface.value_types import TEXTS
 from swapcli.quoting.config import TABLE
-from swapcli.quoting.config.source_readers import flag
+from swapcli.quoting.config.source_readers import RawValue, flag
 from swapcli.quoting.price_policy import PriceUse
 
 FORMAT = "--format"
@@ -295,15 +295,31 @@ def settings_of(
     """Return the settings given on a command line, by key: those in the option `groups`, and `options`."""
     given: dict[str, object] = {name: value for group in groups for name, value in group._asdict().items()}
     return {
-        _KEYS.get(name, name): None if value in ([], False) else flag(f"--{name.replace('_', '-')}", value)
+        _KEYS.get(name, name): _flag(f"--{name.replace('_', '-')}", value)
         for name, value in (given | options).items()
         if _KEYS.get(name, name) in TABLE
     }
 
 
+def _flag(name: str, value: object) -> RawValue | None:
+    """Return the value of an option as the settings read it: repeated lists as one text, which errors can show."""
+    if value in ([], False):
+        return None
+    return flag(name, ",".join(map(str, value)) if isinstance(value, list) else value)
+
+
 def split_lists(values: Iterable[str]) -> list[str]:
     """Split the values of an option that takes comma-separated lists and may be repeated."""
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
+
+
+def split_names(name: str, values: Sequence[str] | None) -> list[str]:
+    """Return the names in the values of the option `name`; none if it was not given. Raises `InvalidOption` for values
+    without a name, such as an unset variable of a shell."""
+    names = split_lists(values or ())
+    if values and not names:
+        raise InvalidOption(f'{name}: expected a list of names, not "{printable(values[0])}"')
+    return names
 
 
 RECENT = "Recent swaps"

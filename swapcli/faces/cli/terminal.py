@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from swapcli.faces.cli.render.columns import wrap_words
@@ -17,6 +18,7 @@ DEFAULT_WIDTH = 80
 _WIDTHS = range(1, 10_001)
 """Valid values of `COLUMNS`; 0, which some tools set for an unknown width, counts as not set, and so do invalid
 values."""
+_CODE_ROW = re.compile(r"(  [A-Z][A-Z_]+ {2,})(\S.*)")
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 
 
@@ -42,10 +44,29 @@ def wrap_message(text: str, width: int) -> str:
 
 
 def reflow(text: str, width: int) -> str:
-    """Fit a page's paragraphs and tables to a width; code lines stay unchanged."""
-    if max(map(len, text.splitlines()), default=0) <= width:
-        return text
-    return "".join(f"{line}\n" for line in _reflowed(text.splitlines(), width))
+    """Fit a page's paragraphs and tables to a width, and align lists of codes; code lines stay unchanged."""
+    lines = list(_aligned(text.splitlines()))
+    if max(map(len, lines), default=0) > width:
+        lines = list(_reflowed(lines, width))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _aligned(lines: list[str]) -> Iterator[str]:
+    """Yield the lines; in a paragraph whose lines begin with codes, their texts start in the same column.
+
+    A topic's texts start after its usual codes; longer ones move the texts of their paragraph.
+    """
+    for _, paragraph in groupby(lines, key=bool):
+        group = list(paragraph)
+        starts = {match.end(1) for line in group if (match := _CODE_ROW.fullmatch(line))}
+        if len(starts) < 2:
+            yield from group
+            continue
+        column, continued = max(starts), " " * min(starts)
+        for line in group:
+            row = _CODE_ROW.fullmatch(line)
+            text = row[2] if row else line.removeprefix(continued)
+            yield line if text == line else (row[1] if row else "").ljust(column) + text
 
 
 def _reflowed(lines: list[str], width: int) -> Iterator[str]:
@@ -53,7 +74,7 @@ def _reflowed(lines: list[str], width: int) -> Iterator[str]:
     for line in lines:
         indented = len(line) - len(line.lstrip())
         row = _TABLE_ROW.fullmatch(line)
-        if block and line and indented == len(head) and not row and line != line.upper():
+        if block and line and indented == len(head) and not row:
             block += f" {line.strip()}"
             continue
         if block:

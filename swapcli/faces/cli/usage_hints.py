@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from swapcli import UnknownNetwork
+from swapcli import UnknownNetwork, UnknownToken
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.networks.definition_files import packaged_networks
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CONNECTING_WORDS = frozenset({"to", "for", "into", "in", "from", "->", "=>", "→"})
 NEVER = "never"
 _ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
+_TOKEN_COMMANDS = frozenset({"route", "calldata", "compare", "depth", "plan", "price", "pools", "tokens"})
+"""The commands whose words are a network and then tokens."""
 _TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
 _UNKNOWN = ('no option "', 'no command "', "unexpected argument")
 """The beginnings of errors that a synonym may have caused."""
@@ -47,6 +49,9 @@ def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
 
         if len(shorter := replace_synonyms(arguments)) < len(arguments):
             return replace(report, hint=f"write {printable(truncate(f'{PROGRAM} {shlex.join(shorter)}', MAX_SHOWN))}")
+    for line in _with_network_first(report, arguments):
+        shown = printable(truncate(f"{PROGRAM} {shlex.join(line)}", MAX_SHOWN))
+        return replace(report, hint=f"NETWORK comes first: {shown}")
     for option, value, hint in _misspelled_values(arguments):
         return replace(report, message=f'{option}: no value "{printable(truncate(value, 40))}"', hint=hint)
     if report.hint == ROUTE_TO_EXECUTE:
@@ -56,6 +61,49 @@ def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
         shown = f"write {command}" if "--in" in others else f'leave out "{word}": {command}'
         return replace(report, hint=shown)
     return report
+
+
+def _with_network_first(report: ErrorReport, arguments: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the command line with the network as its first word, if the first word is something else.
+
+    The network may be a later word. If there is none, and the first word is a token, it is the default network.
+    """
+    if report.code not in (UnknownNetwork.code, UnknownToken.code):
+        return
+    command, *words = arguments or [""]
+    if ALIASES.get(command, command) not in _TOKEN_COMMANDS or not words or words[0].startswith("-"):
+        return
+    named = report.details.get("networks")
+    known = {*packaged_networks(), *(named if isinstance(named, list) else ())}
+    if words[0].lower() in known:
+        return
+    for index, word in enumerate(words[1:], start=1):
+        if word.lower() in known and not words[index - 1].startswith("-"):
+            yield [command, word, *words[:index], *words[index + 1 :]]
+            return
+    if report.code != UnknownNetwork.code or report.details.get("network") != words[0]:
+        return
+    network = _default_network(arguments)
+    if words[0].lower() in _symbols_on(network) and not (command == "tokens" and report.details.get("closest")):
+        yield [command, network, *words]
+
+
+def _default_network(arguments: Sequence[str]) -> str:
+    """Return the network in the settings, otherwise an example."""
+    from swapcli.faces.cli.errors import peek_setting
+
+    return str(peek_setting("network", arguments) or "base")
+
+
+def _symbols_on(name: str) -> set[str]:
+    """Return the symbols on a network that comes with the program, in lower case."""
+    from swapcli.core.networks.catalogue import find_network
+
+    try:
+        network = find_network(name)
+    except UnknownNetwork:
+        return set()
+    return {each.symbol.lower() for each in (network.native, *network.tokens)}
 
 
 def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:

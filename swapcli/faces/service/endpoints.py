@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from swapcli.core.encoding.closest import did_you_mean
 from swapcli.core.errors import InvalidOption, InvalidRoute, Unauthorized, UnknownProtocol, UnknownToken
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import INTERFACE_DIALECTS, Network
@@ -62,7 +61,7 @@ from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
-from swapcli.quoting.resolve import excluded_protocols, find_protocols
+from swapcli.quoting.resolve import excluded_protocols, find_protocols, protocol_hint
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
 from swapcli.state.tracing import span
@@ -516,7 +515,7 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
             find_protocols(names, network)
         except UnknownProtocol as error:
             error.details["field"] = field
-            error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
+            error.hint = protocol_hint(error.closest, f"GET /{network.name}/protocols")
             raise
     try:
         return excluded_protocols(order.excluded, network, extended=order.extended, only=order.only)

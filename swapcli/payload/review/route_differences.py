@@ -14,6 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.strict_json import WrittenFloat
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import InvalidInput, InvalidRoute, NoRoute, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
@@ -190,7 +191,7 @@ class _Comparison:
         if actual is None:
             return
         if len(described.swaps) != len(actual.swaps):
-            yield f"the document has {len(described.swaps)} swaps, but the calldata has {len(actual.swaps)}"
+            yield f"the document has {counted(len(described.swaps), 'swap')}, but the calldata has {len(actual.swaps)}"
             return
         for number, (swap, found) in enumerate(zip(self._completed(described, actual), actual.swaps, strict=True), 1):
             for name in RouterSwapParam._fields:

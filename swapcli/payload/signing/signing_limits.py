@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.model.number_format import format_gwei
 from swapcli.core.model.signing_figures import NodeFigures
 from swapcli.core.records import NamedTuple
@@ -69,7 +70,7 @@ def _nonce_excesses(node: NodeFigures, second: NodeFigures) -> Iterator[str]:
     if nonce is None:
         return
     if latest is not None and not 0 <= nonce - latest <= MAX_PENDING_TRANSACTIONS:
-        yield f"the nonce is {nonce:,}, but only {latest:,} transactions of the sender have been mined"
+        yield f"the nonce is {nonce:,}, but the sender has only {counted(latest, 'mined transaction')}"
     if second.pending_nonce is not None and nonce != second.pending_nonce:
         yield f"the nonce is {nonce:,}, but a second node reports {second.pending_nonce:,}"
 

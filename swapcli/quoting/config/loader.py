@@ -88,7 +88,7 @@ def load_settings(
     values: dict[str, Any] = {}
     for source in sources:
         given |= source
-        values |= {key: _value(row, each, home) for key, each in source.items() if (row := row_of(key))}
+        values |= {key: parse_setting(row, each, home) for key, each in source.items() if (row := row_of(key))}
     return Settings(
         **_fields("", values),
         integrator=IntegratorSettings(**_fields("integrator", values)),
@@ -109,7 +109,7 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
     if not given:
         return settings
     changed: dict[str, Any] = {
-        name: _value(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), None)
+        name: parse_setting(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), None)
         for name, row in FIELDS[""].items()
         if row.key in given
     }
@@ -140,7 +140,9 @@ def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
 
 
-def _value(row: Setting, given: RawValue, home: Path | None) -> object:
+def parse_setting(row: Setting, given: RawValue, home: Path | None = None) -> object:
+    """Return the value of a setting; a relative path starts at `given.folder`, and `~` is `home`. Raises `ConfigError`,
+    which begins with the place of the value."""
     try:
         value = row.value_type.parse(given.value)
     except ValueError:

@@ -11,11 +11,11 @@ from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError
 from swapcli.quoting.config.display import SettingRow, example_config, masked_rows
-from swapcli.quoting.config.loader import load_settings
+from swapcli.quoting.config.loader import ARGUMENT_ORIGIN, load_settings, parse_setting
 from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.setting_synonyms import explain_synonym
 from swapcli.quoting.config.settings import DEFAULT_ORIGIN, NAMED_TABLES, NETWORKS, TABLE, Setting, Settings
-from swapcli.quoting.config.source_readers import MAX_BYTES, config_file_path, home_folder, read_text, row_of
+from swapcli.quoting.config.source_readers import MAX_BYTES, RawValue, config_file_path, home_folder, read_text, row_of
 from swapcli.state.file_writing import OWNER_ONLY, write_text_file
 from swapcli.state.user_folders import NO_HOME
 
@@ -48,6 +48,8 @@ def change_setting(file: Path, key: str, value: str, read: Callable[[int], bytes
 
     from swapcli.quoting.config.edit import set_key
 
+    if value:  # an empty value, which YAML reads as missing, is left to the file's reader
+        parse_setting(row, RawValue(value, ARGUMENT_ORIGIN, key))
     _change(file, lambda text: set_key(text, key, value), check_network)
 
 

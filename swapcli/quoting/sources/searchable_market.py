@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
-from swapcli.core.model.market import MarketState
+from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order, require_different_tokens
 from swapcli.core.model.quote import WHOLE_PERCENTS, Quote
@@ -186,20 +186,30 @@ class SearchableMarket:
 
         Raises `NoRoute` if no pool has one of them, `FeeOnTransfer` if it is not tradable.
         """
-        token_in, token_out = self._token_in_pools(order.token_in), self._token_in_pools(order.token_out)
+        token_in, token_out = (self._token_in_pools(each, order) for each in (order.token_in, order.token_out))
         return order._replace(token_in=token_in, token_out=token_out)
 
-    def _token_in_pools(self, token: Token) -> Token:
-        """Return the token as pools have it, wrapped instead of native, with the requested symbol."""
+    def _token_in_pools(self, token: Token, order: Order) -> Token:
+        """Return a token of the order as pools have it, wrapped instead of native, with the requested symbol."""
         wrapped = self.network.to_wrapped_token(token)
         check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:
             raise NoRoute(
                 f"no route: the {self.network.name} market has no pool with {token.symbol}",
-                hint=f"swapcli tokens {self.network.name} lists its tokens",
+                hint=self._missing_pool_hint(order),
                 details={"token": wrapped.address},
             )
         return wrapped._replace(symbol=token.symbol)
+
+    def _missing_pool_hint(self, order: Order) -> str:
+        """Return the hint for an order with a token that no pool has. A store may have been synced for other
+        tokens."""
+        name = self.network.name
+        if self.market.provenance not in (Provenance.SYNCED, Provenance.LIVE):
+            return f"swapcli tokens {name} lists its tokens"
+        listed = {self.network.native, *self.network.tokens}
+        names = [each.symbol if each in listed else each.address for each in (order.token_in, order.token_out)]
+        return f"swapcli sync {name} --tokens {','.join(names)} adds its pools"
 
     def _new_router(self, end_tokens: Set[str], memory: SearchMemory | None) -> Router:
         market = routable_market(self.executable, end_tokens)

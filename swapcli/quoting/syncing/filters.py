@@ -64,6 +64,8 @@ def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended:
     selected = _all_protocols(network) if extended else None
     if names is not None:
         selected = find_protocols(split_lists(names), network)
+        if names and not selected:
+            raise InvalidOption(f'--protocols: expected a list of names, not "{printable(names[0])}"')
     found, skipped = find_factories(network, None if selected is None else sorted(selected))
     if found:
         return selected

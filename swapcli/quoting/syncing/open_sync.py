@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import counted, printable
 from swapcli.core.errors import Interrupted, InvalidOption, SwapcliError, UpstreamError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
@@ -262,4 +262,5 @@ def _describe_content(store: Store) -> str:
     head, (pools, tokens) = store.inventory.head(), store.inventory.count_pools_and_tokens()
     if head is None:
         return "nothing is stored yet"
-    return f"{pools:,} pools of {tokens:,} tokens are stored, as of block {head.number}"
+    are = "is" if pools == 1 else "are"
+    return f"{counted(pools, 'pool')} of {counted(tokens, 'token')} {are} stored, as of block {head.number}"

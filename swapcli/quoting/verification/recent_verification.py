@@ -16,7 +16,6 @@ from swapcli.core.errors import (
     InvalidOption,
     RequestBudgetSpent,
     SwapDiffers,
-    UnknownProtocol,
     UpstreamError,
     UpstreamRejected,
 )
@@ -25,6 +24,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.interface.own_document import own_document
+from swapcli.quoting.resolve import find_protocols
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.quote_source import PoolSource
 from swapcli.quoting.verification.transaction_verification import swap_document
@@ -391,13 +391,10 @@ class _Run:
 
 def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolInfo, ...]:
     """Return the protocols with these names, in the network's order, without the wrapper, which is not an exchange."""
-    found = tuple(each for each in network.protocols if not each.is_wrapper)
-    if names is None:
-        return found
-    unknown = sorted(set(names) - {each.amm_name for each in found})
-    if unknown:
-        raise UnknownProtocol(f"{network.name} has no protocol {unknown[0]}", hint=f"swapcli protocols {network.name}")
-    return tuple(each for each in found if each.amm_name in names)
+    chosen = None if names is None else find_protocols(names, network)
+    return tuple(
+        each for each in network.protocols if not each.is_wrapper and (chosen is None or each.amm_name in chosen)
+    )
 
 
 def _place(swap: FoundSwap) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, Protocol, TypeVar
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import StaleNode, UpstreamError, UpstreamTimeout
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.network_reachability import Reachability
@@ -182,4 +183,4 @@ class NodeRace(Generic[P]):
 
 
 def _is_behind(blocks: int) -> UpstreamError:
-    return UpstreamTimeout(f"its latest block is {blocks} blocks behind a different node's")
+    return UpstreamTimeout(f"its latest block is {counted(blocks, 'block')} behind a different node's")

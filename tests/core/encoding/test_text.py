@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.encoding.text import printable, printable_lines, single_line, truncate
+from swapcli.core.encoding.text import counted, printable, printable_lines, single_line, truncate
 
 
 @pytest.mark.parametrize(("text", "shown"), [("", ""), ("abc", "abc"), ("abcd", "abc…"), ("abcdefgh", "abc…")])
@@ -43,3 +43,8 @@ BIDI_CONTROLS = [*map(chr, (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *ran
 def test_no_name_reorders_the_text_around_it(character: str) -> None:
     assert printable(f"a{character}b") == "a?b"
     assert single_line(f"a{character}b") == "a b"
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 pools"), (1, "1 pool"), (2, "2 pools"), (2000, "2,000 pools")])
+def test_a_count_agrees_with_its_noun(count: int, text: str) -> None:
+    assert counted(count, "pool") == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from errno import EACCES, ELOOP, ENAMETOOLONG
 from pathlib import Path
@@ -63,11 +64,29 @@ MISTAKES = [
     ("route base ETH USDC 1 --slipage 1", 'no option "--slipage"', "did you mean --slippage?"),
     ("route base ETH USDC 1 --format table --get route", "so it cannot be combined with --format table", ""),
     ("route base ETH USDC 1 --exclude-protocols uniswapv33", "no protocol uniswapv33", "uniswapV3"),
+    ('route base ETH USDC 1 --only-protocols ""', '--only-protocols: expected a list of names, not ""', ""),
+    ('route base ETH USDC 1 --only-protocols " , "', '--only-protocols: expected a list of names, not " , "', ""),
+    ('depth base ETH USDC --exclude-protocols ""', '--exclude-protocols: expected a list of names, not ""', ""),
+    ('sync base --protocols ""', '--protocols: expected a list of names, not ""', ""),
+    ('serve --networks ""', '--networks: expected a list of names, not ""', ""),
+    ('compare base ETH USDC 1 --aggregators=""', '--aggregators: expected a list of names, not ""', ""),
     ("pools base --limit x", "--limit: expected a whole number from 0", ""),
     ("serve --port abc", "--port: expected a whole number from 0 to 65535", ""),
     ("serve --workers 0", "--workers: expected a whole number from 1 to 256", ""),
     ("health --retries x", "--retries: expected a whole number from 0 to 100", ""),
     ("health --api-url foo", "--api-url: expected an http or https address", ""),
+    # the network in a different place
+    ("route ETH USDC 1.5 base", 'no network "ETH"', "NETWORK comes first: swapcli route base ETH USDC 1.5"),
+    ("compare ETH USDC 1 Base", 'no network "ETH"', "NETWORK comes first: swapcli compare Base ETH USDC 1"),
+    ("price ETH USDC base", 'no network "ETH"', "NETWORK comes first: swapcli price base ETH USDC"),
+    ("pools ETH USDC", 'no network "ETH"', "NETWORK comes first: swapcli pools base ETH USDC"),
+    ("price eth usdc", 'no network "eth"', "NETWORK comes first: swapcli price base eth usdc"),
+    ("tokens usdc", 'no network "usdc"', "NETWORK comes first: swapcli tokens base usdc"),
+    ("tokens usd base", 'no network "usd"', "NETWORK comes first: swapcli tokens base usd"),
+    ("tokens eth", 'no network "eth"', "did you mean ethereum?"),
+    ("price etherum ETH", 'no network "etherum"', "did you mean ethereum?"),
+    # numbers without their unit
+    ("route base ETH USDC 1 --slippage 50", "slippage must be between 0 and 49 percent, not 50", "write 50bps"),
     # words between tokens
     ("route base ETH to USDC 1", "unexpected argument", 'leave out "to": swapcli route base ETH USDC 1'),
     ("route base 1 ETH to USDC", "unexpected argument", 'leave out "to": swapcli route base 1 ETH USDC'),
@@ -118,7 +137,7 @@ MISTAKES = [
     ("rout base ETH USDC 1", 'no command "rout"', "did you mean route"),
     ("router deploy", 'no command "deploy"', "did you mean deploy-payload?"),
     ("tokens bse", 'no network "bse"', "did you mean base?"),
-    ("tokens base zzzzzzzz", "no token on base matches", "lists all 62"),
+    ("tokens base zzzzzzzz", "no token on base matches", "lists all 76"),
     ("price base ETHH", 'no token "ETHH"', "did you mean ETH?"),
     ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
     ("pools base ETH ETH", "cannot be the same", "name two different tokens"),
@@ -145,7 +164,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("line", "message", "hint"), MISTAKES)
 def test_a_mistake_of_any_command_is_explained(line: str, message: str, hint: str) -> None:
-    ran = run_swapcli(*line.split())
+    ran = run_swapcli(*shlex.split(line))
     assert (ran.exit_code, ran.stdout) == (2, "")
     said, _, advice = ran.stderr.partition("hint:")
     assert said.startswith("error: ")  # and no note before it

@@ -31,3 +31,14 @@ def test_reflowed_pages_fit_and_lose_nothing(text: str, width: int) -> None:
 def test_a_width_that_is_none_counts_as_unknown(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert terminal_width() == width
+
+
+def test_a_line_in_capitals_within_a_paragraph_is_no_heading() -> None:
+    page = reflow("TITLE\n\nAn entry of the list `warnings` in the\nJSON.\n\nNEXT HEADING\n", 30)
+    assert page == "TITLE\n\nAn entry of the list\n`warnings` in the JSON.\n\nNEXT HEADING\n"
+
+
+def test_the_texts_of_long_codes_are_aligned() -> None:
+    page = "CODES\n  SHORT    one\n  LONG_CODE_HERE  two\n           more\n\n  OTHER    three\n"
+    aligned = "CODES\n  SHORT           one\n  LONG_CODE_HERE  two\n                  more\n\n  OTHER    three\n"
+    assert reflow(page, 80) == aligned

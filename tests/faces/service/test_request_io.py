@@ -343,6 +343,9 @@ NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
         ({"shares": "coarse"}, "shares must be one of fine, whole", None),
         ({"excludeProtocols": "4,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
         ({"onlyProtocols": "4,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
+        ({"onlyProtocols": ""}, "onlyProtocols must name at least one protocol", None),
+        ({"onlyProtocols": " , "}, "onlyProtocols must name at least one protocol", None),
+        ({"onlyProtocols": "Uniswap V3,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
         (
             {"onlyProtocols": "4", "excludeProtocols": "4,5"},
             "every allowed protocol is also excluded: uniswapV2",

@@ -149,8 +149,19 @@ def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
 
 def test_a_token_outside_the_market_has_no_route() -> None:
     gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
-    with pytest.raises(NoRoute, match="the testnet market has no pool with GONE"):
+    with pytest.raises(NoRoute, match="the testnet market has no pool with GONE") as caught:
         quote_order(source(), Order(TESTNET.native, gone, 10**18))
+    assert caught.value.hint == "swapcli tokens testnet lists its tokens"
+
+
+@pytest.mark.parametrize("provenance", [Provenance.SYNCED, Provenance.LIVE])
+def test_a_sync_adds_the_pools_of_a_token_outside_the_market(provenance: Provenance) -> None:
+    """The store may have been synced for other tokens. A symbol that only the market knows may be another token's."""
+    gone = Token("0x" + "77" * 20, "GONE", "Not in a catalogue", 18)
+    synced = InMemorySource(source().market._replace(provenance=provenance), Clock(lambda: NOW_S, lambda: 0.0))
+    with pytest.raises(NoRoute, match="the testnet market has no pool with GONE") as caught:
+        quote_order(synced, Order(TESTNET.native, gone, 10**18))
+    assert caught.value.hint == f"swapcli sync testnet --tokens ETH,{gone.address} adds its pools"
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -5,7 +5,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption, UnknownNetwork
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import counted, printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
@@ -125,7 +125,7 @@ def remove(
     from swapcli import remove_store
 
     def confirm_removal(found: "RemovedStore") -> None:
-        content = "the damaged store" if found.pools is None else f"{found.pools:,} stored pools"
+        content = "the damaged store" if found.pools is None else counted(found.pools, "stored pool")
         confirm(f"remove {content} of {printable(found.network)} ({printable(found.path)})?", yes)
 
     removed = remove_store(network, confirm=confirm_removal, settings=session.sources)

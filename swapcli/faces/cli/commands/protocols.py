@@ -19,6 +19,7 @@ UNUSED_FAMILY = "no protocol on the network uses this family"
 COLUMNS = (
     Column("id", is_whole=True),
     Column("protocol", readable_width=23),
+    Column("name", readable_width=20, drop_order=4),
     Column("family", drop_order=2),
     Column("quotes", is_whole=True),
     Column("sync", is_whole=True, drop_order=3),
@@ -119,6 +120,7 @@ def _row(listed: "ListedProtocol") -> tuple[str, ...]:
     return (
         str(support.protocol.id),
         printable(support.protocol.amm_name),
+        printable(support.protocol.display_name),
         support.protocol.family or "-",
         listed.quotes,
         "yes" if support.can_sync else "no",

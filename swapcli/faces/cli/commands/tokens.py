@@ -9,6 +9,7 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
+from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 
@@ -45,14 +46,16 @@ def tokens(
       swapcli tokens base
       swapcli tokens base usd
 
-    The tokens come from the first source that exists: --market, the network's store, the embedded market, or the
-    network's definition.
+    The tokens are those of the network's definition, and those of the first market that exists: --market, the network's
+    store, or the embedded market.
     """
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     from swapcli import tokens as list_tokens
 
-    name = session.network_name(network)
-    session.output.print_list(list_tokens(name, pattern, settings=session.sources), _view)
+    name, patterns = split_network(session, (network, pattern))
+    if len(patterns) > 1:  # the settings name a network, and neither word is one
+        name, patterns = patterns[0], patterns[1:]
+    session.output.print_list(list_tokens(name, *patterns, settings=session.sources), _view)
 
 
 def _view(found: "TokenList") -> ListView:

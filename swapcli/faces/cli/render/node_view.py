@@ -29,9 +29,13 @@ def build_node_list(found: NodeReports) -> ListView:
     return ListView(NODE_LIST_COLUMNS, tuple((printable(each.node), *node_cells(each)) for each in found.nodes))
 
 
-def node_cells(report: NodeReport) -> tuple[str, ...]:
-    """Return the cells of `NODE_COLUMNS`; missing features come with their reason."""
-    missing = "; ".join(f"{check.name} ({printable(check.problem)})" for check in report.missing)
+def node_cells(report: NodeReport, message: str = "") -> tuple[str, ...]:
+    """Return the cells of `NODE_COLUMNS`; missing features come with their reason, unless the row's `message` has
+    it."""
+    missing = "; ".join(
+        check.name if check.problem in message else f"{check.name} ({printable(check.problem)})"
+        for check in report.missing
+    )
     return (
         ABSENT if report.latency_s is None else format_milliseconds(report.latency_s),
         ABSENT if report.block is None else f"{report.block:,}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from swapcli import Finding, LocalQuote, QuoteFigures, SwapTerms
-from swapcli.core.encoding.text import shorten_id
+from swapcli.core.encoding.text import counted, shorten_id
 from swapcli.core.model.number_format import format_share
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.networks.address import display_address
@@ -138,7 +138,7 @@ def _rows(flow: RouteFlow, pools: Sequence[PoolRow]) -> Iterator[SwapRow]:
                     link=pool.link,
                 )
             if large != hop:
-                yield SwapRow("", "", texts[-1], f"{len(hop) - len(large)} more pools")
+                yield SwapRow("", "", texts[-1], counted(len(hop) - len(large), "more pool"))
 
 
 def _detailed_rows(flow: RouteFlow) -> Iterator[SwapRow]:

@@ -141,7 +141,7 @@ def test_a_setting_without_a_value_says_so(settings_file: Path, key: str, senten
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("set", "slippage", "abc"), "slippage: expected"),
+        (("set", "slippage", "0,3"), "error: slippage: expected a percentage"),  # and not: line 1 of the file
         (("set", "slipage", "1"), 'no setting "slipage"'),
         (("set", "networks.base.rpc_ur", "1"), 'no setting "networks.base.rpc_ur"'),
         (("set", "api_key", "x"), "cannot be given on the command line"),

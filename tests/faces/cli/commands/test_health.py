@@ -125,3 +125,11 @@ def test_people_read_which_prices_a_network_has() -> None:
     head, base = run_swapcli("health", "base", env=NO_NETWORK, width=200).stdout.splitlines()
     assert head.split()[:3] == ["Network", "Healthy", "State"]
     assert base.split()[:3] == ["base", "no", "modelled"]
+
+
+def test_a_node_that_refuses_connections_is_named_once() -> None:
+    url = "http://127.0.0.1:1"
+    ran = run_swapcli("health", "base", "--rpc-url", url)
+    assert ran.exit_code == 8
+    assert ran.stderr == f"error: not healthy: base ({url} refuses connections)\n"
+    assert ran.stdout.count("refuses connections") == 1

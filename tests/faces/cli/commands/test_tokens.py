@@ -31,6 +31,18 @@ def test_the_tokens_of_a_store_are_those_of_its_market(stored_market: tuple[str,
     )
 
 
+def test_a_token_added_to_a_network_is_listed(stored_market: tuple[str, str], tmp_path: Path) -> None:
+    name, folder = stored_market
+    address = "0x" + "056" * 21 if name == "starknet" else "0x" + "5656" * 10
+    settings = tmp_path / "config.yaml"
+    token = f'{{address: "{address}", symbol: MINE, name: My Token, decimals: 18}}'
+    settings.write_text(f"networks: {{{name}: {{tokens: [{token}]}}}}\n")
+    for source in ([], ["--store", folder]):
+        listed = run_swapcli("tokens", name, "mine", "--json", "--config", str(settings), *source).json
+        assert [(each["symbol"], each["decimals"], each["pools"]) for each in listed] == [("MINE", 18, 0)]
+        assert run_swapcli("tokens", name, "--json", "--config", str(settings), *source).json[-1] == listed[0]
+
+
 def pools_column(listing: str) -> list[str]:
     """Return the column of numbers below its title."""
     titles, *rows = listing.splitlines()
@@ -89,6 +101,16 @@ def test_the_very_symbol_is_listed_first() -> None:
 
 def test_starknet_addresses_match_without_leading_zeros() -> None:
     assert symbols("starknet", "0x49d36570") == symbols("starknet", "0x049d36570") == ["ETH"]
+
+
+def test_the_network_of_the_settings_may_be_omitted(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("network: base\n")
+    at = ("--config", str(tmp_path / "config.yaml"))
+    assert symbols("usd", *at) == symbols("base", "usd")
+    assert symbols("citrea", *at) == symbols("citrea")
+    assert symbols(*at) == symbols("base")
+    ran = run_swapcli("tokens", "bse", "usd", *at)
+    assert (ran.exit_code, ran.stderr) == (2, 'error: no network "bse"\nhint:  did you mean base?\n')
 
 
 @pytest.mark.parametrize("pattern", ["nosuchtoken", "0xdeadbeef", "", " ", "%", "\x1b[31m"])

@@ -18,6 +18,7 @@ from swapcli.faces.cli.options import (
     option,
     settings_of,
     split_lists,
+    split_names,
 )
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, read_order, split_words
@@ -123,7 +124,7 @@ def compare(
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "compare", network, raw=limits.raw)
-    names = split_lists(aggregators or ())
+    names = split_names("--aggregators", aggregators)
     if names and session.setup.block is not None:
         raise InvalidOption("aggregators quote on their own state, so --block cannot be combined with --aggregators")
     if proof is not None:

@@ -139,7 +139,10 @@ def _way(each: Alternative) -> str:
 def _gain(found: Comparison) -> str:
     """Say how much more the best alternative pays than the next one, both after gas."""
     second = found.versus_best_bps(found.alternatives[1]) if len(found.alternatives) > 1 else None
-    return "" if second is None else f"{abs(second):,.2f} bps more than the next, after gas"
+    if second is None:
+        return ""
+    shown = f"{abs(second):,.2f}"
+    return "the next is equal, after gas" if shown == "0.00" else f"{shown} bps more than the next, after gas"
 
 
 def _note(each: Alternative) -> str:

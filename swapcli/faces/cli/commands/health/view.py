@@ -35,7 +35,10 @@ def build_health_list(found: HealthReport) -> ListView:
     if not has_messages:
         rows = [row[:-1] for row in rows]
     if found.nodes:
-        rows = [(*row, *node_cells(node)) for row, node in zip(rows, found.nodes, strict=True)]
+        rows = [
+            (*row, *node_cells(node, health.message))
+            for row, health, node in zip(rows, found.networks, found.nodes, strict=True)
+        ]
     return ListView(columns, tuple(rows))
 
 

@@ -147,12 +147,12 @@ def serve(
 
 def _names(session: Session, networks: list[str] | None, *, everything: bool) -> tuple[str, ...]:
     """Return the networks to serve; none means the user's. Raises `InvalidOption` if both some and all are
-    requested."""
+    requested, and for --networks without a name."""
     if everything and networks:
         raise InvalidOption("--all serves all networks, so it cannot be combined with --networks")
     if everything:
         return network_names_from(session.settings, everything=True)
-    return tuple(options.split_lists(networks or ()))
+    return tuple(options.split_names("--networks", networks))
 
 
 def _warn_of_settings(session: Session, url: str, warn: Callable[[str], object]) -> None:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import counted, printable
 from swapcli.faces.cli.render.terminal_tables import new_console
 from swapcli.state.sync import Progress as SyncProgress
 
@@ -49,7 +49,7 @@ class SyncProgressBars:
         if progress.phase not in self._phases:
             self._finish()
             self._phases[progress.phase] = self._display.add_task(printable(progress.phase), total=None)
-        self._display.status_line = f"{progress.pools:,} pools, block {progress.block:,}"
+        self._display.status_line = f"{counted(progress.pools, 'pool')}, block {progress.block:,}"
         self._display.update(self._phases[progress.phase], completed=progress.done, total=progress.total)
 
     def _finish(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli import RecentSwap, RecentVenue, RecentVerification, VenueStatus, Verification, VerifiedSwap
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import counted, printable
 from swapcli.core.model.units import BPS
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -110,12 +110,12 @@ def build_recent_view(found: RecentVerification) -> DetailView:
     differing = [(venue, each) for venue in searched for each in venue.swaps if each.swap.outcome is Outcome.DIFFERENT]
     if differing:
         lists.append(ListView(DIFFERENCE_COLUMNS, tuple(_difference_row(found, *each) for each in differing)))
-    title = f"The last {found.per_venue} swaps of each protocol on {found.network.name}"
+    title = f"The last {counted(found.per_venue, 'swap')} of each protocol on {found.network.name}"
     return DetailView(printable(title), tuple(_recent_facts(found, searched)), lists=tuple(lists))
 
 
 def _recent_facts(found: RecentVerification, searched: list[RecentVenue]) -> Iterator[Fact]:
-    yield Fact("Latest block", f"{found.head.number:,}", f"{found.requests:,} requests sent")
+    yield Fact("Latest block", f"{found.head.number:,}", f"{counted(found.requests, 'request')} sent")
     counts = ", ".join(
         f"{found.total(outcome)} {text}"
         for outcome, text in (
