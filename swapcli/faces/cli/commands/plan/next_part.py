@@ -24,6 +24,7 @@ class _PartOfCommandLine:
     def __init__(self, plan: PlanFile, context: QuoteContext, order: OrderOptions, payload: PayloadOptions) -> None:
         self._plan, self._context, self._order, self._payload = plan, context, order, payload
         self.network, self.source, self.settings = context.network, context.market.source, context.session.settings
+        self.price_request = context.session.setup.node_rules.price_request
         self.recipient = open_swap_terms(context, payload).required_recipient
         self._swap: SwapPayload | None = None
 
