@@ -32,6 +32,7 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.own_document import without_empty_fields
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.planning.cow_twap import cow_twap
 from swapcli.quoting.planning.measured_market import MeasuredMarket, measure_market
 from swapcli.quoting.planning.plan_file import PLAN_VERSION, PLANNED, price_of, seal
@@ -267,6 +268,7 @@ def make_plan(
             terms.parts,
             terms.max_impact,
             RISK_LEVELS[terms.risk],
+            _quoted_mid_price(usual),
         )
         schedule = plan_execution(curve, execution, payout)
         tokens = order.token_in, order.token_out
@@ -314,6 +316,14 @@ def _mid_price(quote: Callable[[int], LocalQuote], amount: int) -> float:
     if not output:
         raise InvalidAmount("the order is too small to be priced", hint="choose a larger AMOUNT")
     return output / probe * exp(sum(_hop_fees(quote(probe))))
+
+
+def _quoted_mid_price(answer: LocalQuote) -> float | None:
+    """Return the mid price by which a quote measures its price impact, in base units; None if that is unknown."""
+    impact = impact_of(answer)
+    if impact is None or not impact.fraction < 1.0:
+        return None
+    return answer.result.output_amount / answer.result.input_amount / (1.0 - impact.fraction)
 
 
 def _output(quote: Callable[[int], LocalQuote], amount: int) -> int:
