@@ -108,6 +108,18 @@ class Plan(NamedTuple):
         return self.start_s + self.terms.horizon_s + self.terms.horizon_s // len(self.schedule.parts)
 
     @property
+    def parts_outside_band(self) -> tuple[int, ...]:
+        """The numbers of the parts whose shown price is outside the price band.
+
+        None, unless the refill is unknown: parts are then shown without refill, while the band assumes full refill.
+        """
+        tokens = self.token_in, self.token_out
+        prices = (price_of(part.amount_in, part.payout, *tokens) for part in self.schedule.parts)
+        return tuple(
+            number for number, price in enumerate(prices, start=1) if not self.band.low <= price <= self.band.high
+        )
+
+    @property
     def cow_twap(self) -> CowTwapJson | None:
         """The parameters of the order as a CoW Protocol TWAP order; None if there are none."""
         parts = self.schedule.parts
@@ -198,9 +210,10 @@ class Plan(NamedTuple):
         from swapcli.quoting.pictures.picture_width import parse_width
 
         if not self.frontier:
+            has_past = self.measured.prices is not None
             raise InvalidOption(
-                "the chart of cost and risk needs the refill rate and the volatility, which could not be measured",
-                hint="use a node or a synced store",
+                f"the chart of cost and risk needs the refill rate and the volatility: {self._why_unmeasured()}",
+                hint="print the plan as a table or JSON instead" if has_past else "use a node or a synced store",
             )
         forecast, last = self.schedule.forecast, self.schedule.parts[-1]
         chart = FrontierChart(
@@ -212,6 +225,11 @@ class Plan(NamedTuple):
             FrontierDot(forecast.parts, last.start_s, forecast.cost, forecast.risk or 0.0),
         )
         return render_frontier_chart(chart, parse_width("width", None if width is None else str(width)))
+
+    def _why_unmeasured(self) -> str:
+        measured = self.measured.document()
+        reasons = measured["refillUnknown"], measured["volatilityUnknown"]
+        return next((each for each in reasons if each), "the measured refill is inconclusive")
 
 
 def check_new_file(path: str) -> None:
