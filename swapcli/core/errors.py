@@ -413,9 +413,17 @@ class StaleNode(UpstreamError):
 
 
 class ModelledState(UpstreamError):
-    """A transaction needs real prices, but no node or service returned any."""
+    """A transaction needs real prices, but no node or service returned any.
+
+    `details["liveFailure"]` is the reason why nodes returned none, if they were read: a retry may then succeed.
+    """
 
     code = "MODELLED_STATE"
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether nodes were read and failed; otherwise no node is set, or prices that are not real were named."""
+        return "liveFailure" in self.details
 
 
 class StaleError(SwapcliError):

@@ -20,7 +20,6 @@ from swapcli.interface.json_types import (
     CertificateJson,
     MetaJson,
     QuoteFieldsJson,
-    RouteNotFoundJson,
     RouteV1Json,
     RouteV2Json,
     ShortRouteJson,
@@ -90,8 +89,12 @@ class FailedRefreshJson(TypedDict):
     lastQuoteAgeS: float
 
 
-class FailedRouteJson(RouteNotFoundJson):
-    """Takes the place of the route if an order of a batch failed."""
+class FailedRouteJson(TypedDict):
+    """Takes the place of the route if an order of a batch failed. `errorCode` is the code of the error."""
+
+    success: Literal[False]
+    errorMessage: str
+    errorCode: str
 
 
 class BatchLineJson(TypedDict):

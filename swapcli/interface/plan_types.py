@@ -96,7 +96,11 @@ class MeasuredMarketJson(TypedDict):
 
 
 class PriceBandJson(TypedDict):
-    """The prices within which parts are built, in whole output tokens per whole input token."""
+    """The prices within which parts are built, in whole output tokens per whole input token.
+
+    If the refill is unknown, the band assumes full refill, while `parts` are shown without refill. Without refill,
+    parts below the band are rejected, and the rest of the order needs a new plan.
+    """
 
     low: str
     high: str

@@ -19,9 +19,9 @@ class BatchLine(NamedTuple):
     result: Mapping[str, Any]
 
     @classmethod
-    def failed(cls, id: int | str, message: str) -> BatchLine:  # noqa: A002 - the name in the JSON
-        """Return the line for an order that failed."""
-        return cls(id, {**render_no_route(message)})
+    def failed(cls, id: int | str, message: str, code: str) -> BatchLine:  # noqa: A002 - the name in the JSON
+        """Return the line for an order that failed, with the error's message and code."""
+        return cls(id, {**render_no_route(message), "errorCode": code})
 
     def document(self) -> BatchLineJson:
         """Return the JSON of one line of `swapcli route --batch`."""

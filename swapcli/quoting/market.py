@@ -414,7 +414,7 @@ class Market:
         from swapcli.quoting.planning.market_parts import build_market_part
 
         with self._lock:
-            return build_market_part(self, path, terms)
+            return build_market_part(self, self._price_request, path, terms)
 
     def compare(
         self,

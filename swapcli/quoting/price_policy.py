@@ -67,16 +67,19 @@ def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_
     if may_use(state, use, request):
         return
     consequence = ", so no transaction is built" if use is PriceUse.PAYLOAD else ""
+    details = {"state": state.kind, "use": use.value}
     if state.service_url:
         reason = f"{state.service_url} quotes on them"
         hint = "use a service with live prices; for a trial, put SWAPCLI_LIVE=never before the command"
     else:
         reason = state.live_failure or "no node was read"
+        if state.live_failure:
+            details["liveFailure"] = state.live_failure
         hint = "to use them anyway, add --offline"
         if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(
         f"only {state.kind} prices are available{consequence}: {reason}",
         hint=hint,
-        details={"state": state.kind, "use": use.value},
+        details=details,
     )

@@ -52,8 +52,11 @@ def test_the_hint_suggests_only_what_helps() -> None:
     with pytest.raises(ModelledState) as caught:  # a market file cannot be combined with a node
         check_use(state, PAYLOAD, PriceRequest.MARKET, node_hint="give --rpc-url URL")
     assert "--rpc-url" not in str(caught.value.hint)
-    with pytest.raises(ModelledState, match="so no transaction is built: every node is down"):
+    assert not caught.value.is_retryable
+    with pytest.raises(ModelledState, match="so no transaction is built: every node is down") as caught:
         check_use(state._replace(live_failure="every node is down"), PAYLOAD, PriceRequest.NONE)
+    assert caught.value.is_retryable
+    assert caught.value.details["liveFailure"] == "every node is down"
     with pytest.raises(ModelledState, match=r"http://127\.0\.0\.1:1 quotes on them") as caught:
         check_use(state._replace(service_url="http://127.0.0.1:1"), PAYLOAD, PriceRequest.NONE)
     assert "never" in str(caught.value.hint)

@@ -51,8 +51,11 @@ class ExecutionTerms(NamedTuple):
 
     `gas_per_part` is in base units of the output. `volatility` is the standard deviation of the log price per square
     root of a second, None if unknown. `parts` None lets the plan choose their number; `max_impact` bounds the price
-    impact of each part without fees (0.005 is 0.5%). The plan minimizes the expected cost plus `risk` times its
+    impact of each part, pool fees included (0.005 is 0.5%). The plan minimizes the expected cost plus `risk` times its
     standard deviation.
+
+    `mid_price` is today's price without fees, in output units per input unit, as quotes use it for their price impact;
+    None takes the curve's own.
     """
 
     amount_in: int
@@ -63,14 +66,15 @@ class ExecutionTerms(NamedTuple):
     parts: int | None = None
     max_impact: float | None = None
     risk: float = 0.0
+    mid_price: float | None = None
 
 
 class ScheduledPart(NamedTuple):
     """One part: `amount_in` base units, `start_s` seconds after the plan begins.
 
     `displaced` is how much of the earlier parts, in input units, is expected to still displace the price. `payout` is
-    in base units of the output, before gas; `price_impact` is the part of the output that is lost to the part's size,
-    without fees.
+    in base units of the output, before gas; `price_impact` is the part of the value at the mid price of that moment
+    that is lost to the part's size and to pool fees, as in a quote.
     """
 
     start_s: float
@@ -143,8 +147,8 @@ class _Trial(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """The shared data of trials: the market, the terms, the expected refill, and the largest price impact if there is
-    one."""
+    """The shared data of trials: the market, the terms, the expected refill, and the largest price impact without fees
+    if there is one."""
 
     curve: PayoutCurve
     terms: ExecutionTerms
@@ -162,7 +166,8 @@ def plan_execution(curve: PayoutCurve, terms: ExecutionTerms, payout: Payout | N
     """
     _check(curve, terms)
     recoveries = recoveries_of(terms.refill, curve.fees, terms.volatility or 0.0)
-    cap = terms.max_impact
+    after_fees = _after_fees(curve, terms)
+    cap = _cap_without_fees(curve, terms)
     for _ in range(_CAP_ROUNDS):
         setting = _Setting(curve, terms, recoveries[0] if recoveries else NO_REFILL, cap)
         trial = _best(setting, _shapes(setting), terms.risk) if recoveries else _least_regret(setting)
@@ -172,7 +177,8 @@ def plan_execution(curve: PayoutCurve, terms: ExecutionTerms, payout: Payout | N
         largest = max(part.price_impact for part in schedule.parts)
         if largest <= terms.max_impact:
             return schedule
-        cap *= 0.98 * terms.max_impact / largest  # the curve is not exact between its quotes
+        # The curve is not exact between its quotes.
+        cap *= 0.98 * (1.0 - (1.0 - terms.max_impact) / after_fees) / (1.0 - (1.0 - largest) / after_fees)
     raise _unreachable_impact(terms)
 
 
@@ -183,7 +189,7 @@ def execution_frontier(curve: PayoutCurve, terms: ExecutionTerms) -> tuple[Front
     if not recoveries or not terms.volatility:
         return ()
     _check(curve, terms)
-    setting = _Setting(curve, terms, recoveries[0], terms.max_impact)
+    setting = _Setting(curve, terms, recoveries[0], _cap_without_fees(curve, terms))
     shapes = _shapes(setting)
     points: list[FrontierPoint] = []
     for risk in _FRONTIER:
@@ -213,6 +219,25 @@ def _check(curve: PayoutCurve, terms: ExecutionTerms) -> None:
         raise InvalidOption(
             f"{parts} parts would cost more gas than they can gain", hint="use fewer parts, or remove their number"
         )
+
+
+def _after_fees(curve: PayoutCurve, terms: ExecutionTerms) -> float:
+    """Return the price of today's first unit as a fraction of the mid price, from 0.0 to 1.0."""
+    mid_price = terms.mid_price or curve.price(0.0) * exp(sum(curve.fees))
+    return min(curve.price(0.0) / mid_price, 1.0)
+
+
+def _cap_without_fees(curve: PayoutCurve, terms: ExecutionTerms) -> float | None:
+    """Return how much price impact `terms.max_impact` leaves to a part's size; None without a maximum.
+
+    Raises `InvalidOption` if the pool fees alone exceed the maximum.
+    """
+    if terms.max_impact is None:
+        return None
+    cap = 1.0 - (1.0 - terms.max_impact) / _after_fees(curve, terms)
+    if cap <= 0.0:
+        raise _unreachable_impact(terms)
+    return cap
 
 
 def _unreachable_impact(terms: ExecutionTerms) -> InvalidOption:
@@ -390,7 +415,7 @@ def _schedule(
             amount,
             before,
             paid := known[before + amount] - known[before],
-            _impact(curve, before, amount, paid),
+            _impact(curve, terms, before, amount, paid),
         )
         for start_s, amount, before in zip(starts_s, amounts, displaced, strict=True)
     )
@@ -430,9 +455,11 @@ def _displacements(
             displaced = _refilled(curve, displaced + amount, elapsed_s, recovery)
 
 
-def _impact(curve: PayoutCurve, displaced: float, amount: float, paid: float) -> float:
-    """Return the part of the output that is lost to a part's size, without fees, from 0.0 to 1.0."""
-    return min(max(1.0 - paid / (amount * curve.price(displaced)), 0.0), 1.0)
+def _impact(curve: PayoutCurve, terms: ExecutionTerms, displaced: float, amount: float, paid: float) -> float:
+    """Return the part of a part's value at the mid price of its time that is lost, pool fees included, from 0.0 to
+    1.0."""
+    mid_price = curve.price(displaced) / _after_fees(curve, terms)
+    return min(max(1.0 - paid / (amount * mid_price), 0.0), 1.0)
 
 
 def _forecast(

@@ -52,6 +52,17 @@ def status_of(error: BaseException) -> int:
     return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), INTERNAL)
 
 
+def status_of_code(code: str) -> int:
+    """Return the exit status of an error code, as in JSON; an unknown code is internal."""
+    branches = list(STATUS)
+    while branches:
+        branch = branches.pop()
+        if branch.code == code:
+            return next(STATUS[base] for base in branch.__mro__ if base in STATUS)
+        branches += branch.__subclasses__()
+    return INTERNAL
+
+
 def worst(statuses: Iterable[int]) -> int:
     """Return the exit status of a batch: the lowest one other than 0, so that internal errors come first."""
     return min((status for status in statuses if status), default=OK)

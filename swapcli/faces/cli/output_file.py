@@ -66,22 +66,24 @@ def end_output_file(*, has_succeeded: bool) -> None:
         sys.stdout.end(has_succeeded=has_succeeded)
 
 
-def format_of_file(name: str, requested: FormatOptions, supported: Sequence[str]) -> str | None:
-    """Return the format that the `--output` file's name stands for, if any.
+def format_of_file(
+    name: str, requested: FormatOptions, supported: Sequence[str], *, option: str = "--output"
+) -> str | None:
+    """Return the format that the name of the file of `option` stands for, if any.
 
     The command can print the `supported` formats. Raises `InvalidOption` if the name stands for a different one, or for
     one that differs from the `requested` one.
     """
-    check_file_name("--output", name)
+    check_file_name(option, name)
     suffix = _suffix(name)
     found, chosen = _FORMATS.get(suffix), requested.chosen()
     if found is not None and found not in supported:
-        raise InvalidOption(f"--output: this command does not print {found}", hint=f"it prints {', '.join(supported)}")
+        raise InvalidOption(f"{option}: this command does not print {found}", hint=f"it prints {', '.join(supported)}")
     if found and chosen and chosen != found and not (found == "json" and chosen in _JSON_FORMATS):
         raise InvalidOption(
-            f"--output: a {suffix} file cannot contain {chosen}",
+            f"{option}: a {suffix} file cannot contain {chosen}",
             hint="remove the format, or end the file name in .txt",
-            details={"option": "--output"},
+            details={"option": option},
         )
     return found
 

@@ -14,6 +14,8 @@ from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.output_file import check_file_name
 from swapcli.state.file_lock import try_lock
 
+RESULTS = "--results"
+
 
 @contextmanager
 def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Iterator[BinaryIO]:
@@ -24,7 +26,7 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
     """
     if name == STDIN:
         raise InvalidOption("--results needs a file name", hint=hint_without_file)
-    check_file_name("--results", name)
+    check_file_name(RESULTS, name)
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from swapcli.core.errors import SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.finding import Finding, Level, at_level
 from swapcli.core.model.network import Kind, Network
@@ -48,7 +49,7 @@ class PayloadReview(NamedTuple):
 
     `transactions` are all transactions in the call's document, if it lists them. `fresh_amount_out` is the output of a
     fresh quote for the order, on the state of `state`, after the intended integrator's fee but before strangers'
-    shares; None without a quote.
+    shares; None without a quote. `quote_problem` is the reason why a quote failed.
     """
 
     call: DecodedCall
@@ -60,6 +61,7 @@ class PayloadReview(NamedTuple):
     state: StateSource | None
     warnings: tuple[Finding, ...]
     transactions: tuple[ReviewedTransaction, ...] = ()
+    quote_problem: SwapcliError | None = None
 
     @property
     def kind(self) -> Kind:

@@ -15,13 +15,14 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart, open_plan
 from swapcli.quoting.planning.recorded_payload import RecordedPayload, record_payload
-from swapcli.quoting.planning.recorded_review import check_recorded
+from swapcli.quoting.planning.recorded_review import FreshPrices, check_recorded
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import PlannedCalldataJson
     from swapcli.interface.plan_types import BuiltPartJson, PlanJson
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
@@ -33,6 +34,7 @@ class BuildsPart(Protocol):
     recipient: str
     source: QuoteSource
     settings: Settings
+    price_request: PriceRequest
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         """Return a fresh quote for the part."""
@@ -80,7 +82,8 @@ def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPa
     if part.payload is not None:
         if now_s < (part.payload_ends_at_s or 0):
             _check_recipient(plan, part, builder)
-            check_recorded(plan, part, builder.recipient, builder.source, builder.settings)
+            prices = FreshPrices(builder.source, builder.settings, builder.price_request)
+            check_recorded(plan, part, builder.recipient, prices)
             return BuiltPart(part, count, RecordedPayload(builder.network, part.payload), True, (_repeated_note(part),))
         notes = (_renewed_note(plan, part),)
     quote = builder.quote(part)

@@ -13,6 +13,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -46,9 +47,12 @@ class QuotesAndPrepares(Protocol):
 class _PartOfMarket:
     """Quotes a part and builds its payload on a market."""
 
-    def __init__(self, market: QuotesAndPrepares, plan: PlanFile, terms: TransactionKeywords) -> None:
+    def __init__(
+        self, market: QuotesAndPrepares, price_request: PriceRequest, plan: PlanFile, terms: TransactionKeywords
+    ) -> None:
         self._market, self._plan, self._terms = market, plan, terms
         self.network, self.source, self.settings = market.network, market.source, market.settings
+        self.price_request = price_request
         self.recipient = parse_account(terms["destination"], market.network, "destination")
 
     def quote(self, part: PlannedPart) -> SwapQuote:
@@ -61,7 +65,12 @@ class _PartOfMarket:
         return self._market.prepare(quote, **self._terms)
 
 
-def build_market_part(market: QuotesAndPrepares, path: str, terms: TransactionKeywords) -> BuiltPart:
-    """Build the due part of the plan in a file, and record it there. Raises as `Market.build_part`."""
+def build_market_part(
+    market: QuotesAndPrepares, price_request: PriceRequest, path: str, terms: TransactionKeywords
+) -> BuiltPart:
+    """Build the due part of the plan in a file, and record it there. Raises as `Market.build_part`.
+
+    `price_request` is how the program requested prices that are not real.
+    """
     with open_plan(path) as plan:
-        return build_due_part(plan, _PartOfMarket(market, plan, terms), SYSTEM_CLOCK.now_s())
+        return build_due_part(plan, _PartOfMarket(market, price_request, plan, terms), SYSTEM_CLOCK.now_s())

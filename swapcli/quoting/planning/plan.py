@@ -32,6 +32,7 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.own_document import without_empty_fields
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
+from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.planning.cow_twap import cow_twap
 from swapcli.quoting.planning.measured_market import MeasuredMarket, measure_market
 from swapcli.quoting.planning.plan_file import PLAN_VERSION, PLANNED, price_of, seal
@@ -105,6 +106,18 @@ class Plan(NamedTuple):
     def expires_at_s(self) -> int:
         """The end of the plan: one part after the horizon."""
         return self.start_s + self.terms.horizon_s + self.terms.horizon_s // len(self.schedule.parts)
+
+    @property
+    def parts_outside_band(self) -> tuple[int, ...]:
+        """The numbers of the parts whose shown price is outside the price band.
+
+        None, unless the refill is unknown: parts are then shown without refill, while the band assumes full refill.
+        """
+        tokens = self.token_in, self.token_out
+        prices = (price_of(part.amount_in, part.payout, *tokens) for part in self.schedule.parts)
+        return tuple(
+            number for number, price in enumerate(prices, start=1) if not self.band.low <= price <= self.band.high
+        )
 
     @property
     def cow_twap(self) -> CowTwapJson | None:
@@ -197,9 +210,10 @@ class Plan(NamedTuple):
         from swapcli.quoting.pictures.picture_width import parse_width
 
         if not self.frontier:
+            has_past = self.measured.prices is not None
             raise InvalidOption(
-                "the chart of cost and risk needs the refill rate and the volatility, which could not be measured",
-                hint="use a node or a synced store",
+                f"the chart of cost and risk needs the refill rate and the volatility: {self._why_unmeasured()}",
+                hint="print the plan as a table or JSON instead" if has_past else "use a node or a synced store",
             )
         forecast, last = self.schedule.forecast, self.schedule.parts[-1]
         chart = FrontierChart(
@@ -211,6 +225,11 @@ class Plan(NamedTuple):
             FrontierDot(forecast.parts, last.start_s, forecast.cost, forecast.risk or 0.0),
         )
         return render_frontier_chart(chart, parse_width("width", None if width is None else str(width)))
+
+    def _why_unmeasured(self) -> str:
+        measured = self.measured.document()
+        reasons = measured["refillUnknown"], measured["volatilityUnknown"]
+        return next((each for each in reasons if each), "the measured refill is inconclusive")
 
 
 def check_new_file(path: str) -> None:
@@ -267,6 +286,7 @@ def make_plan(
             terms.parts,
             terms.max_impact,
             RISK_LEVELS[terms.risk],
+            _quoted_mid_price(usual),
         )
         schedule = plan_execution(curve, execution, payout)
         tokens = order.token_in, order.token_out
@@ -314,6 +334,14 @@ def _mid_price(quote: Callable[[int], LocalQuote], amount: int) -> float:
     if not output:
         raise InvalidAmount("the order is too small to be priced", hint="choose a larger AMOUNT")
     return output / probe * exp(sum(_hop_fees(quote(probe))))
+
+
+def _quoted_mid_price(answer: LocalQuote) -> float | None:
+    """Return the mid price by which a quote measures its price impact, in base units; None if that is unknown."""
+    impact = impact_of(answer)
+    if impact is None or not impact.fraction < 1.0:
+        return None
+    return answer.result.output_amount / answer.result.input_amount / (1.0 - impact.fraction)
 
 
 def _output(quote: Callable[[int], LocalQuote], amount: int) -> int:

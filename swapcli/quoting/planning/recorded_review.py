@@ -15,11 +15,14 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_time
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import parse_network_address
+from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import parse_payload
 from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
+from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
 from swapcli.quoting.review.payload_review import review_payload
@@ -33,13 +36,28 @@ _PRICE_MOVE_PPM: Final = 10_000
 """How much the price may have risen since the payload was built; chosen for the minutes in which it is valid."""
 
 
-def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, source: QuoteSource, settings: Settings) -> None:
+class FreshPrices(NamedTuple):
+    """The prices with which to compare a recorded payload.
+
+    `request` is how the user requested prices that are not real: such prices check a payload only if they may build
+    one.
+    """
+
+    source: QuoteSource
+    settings: Settings
+    request: PriceRequest
+
+
+def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, prices: FreshPrices) -> None:
     """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the order of its part for this recipient.
 
-    Its minimum must match a fresh quote, within the slippage and a price move since then.
+    Its minimum must match a fresh quote, within the slippage and a price move since then. Without a fresh quote, the
+    error is the quote's: the plan is valid, and a retry may succeed. Raises as `QuoteSource.quote`, and
+    `ModelledState` if no real prices are available.
     """
     assert part.payload is not None
-    limit_ppm = settings.slippage_ppm + _PRICE_MOVE_PPM
+    source = prices.source
+    limit_ppm = prices.settings.slippage_ppm + _PRICE_MOVE_PPM
     for recorded in (part.payload["document"], part.payload.get("safeBatch")):
         if recorded is None:
             continue
@@ -47,13 +65,18 @@ def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, source: Qu
             review = _review(to_json(recorded), recipient, source, SlippageLimits(limit_ppm, limit_ppm))
         except InvalidInput as error:
             raise _invalid(plan, part, error.message) from None
+        if review.quote_problem is not None and not isinstance(review.quote_problem, InvalidInput):
+            raise review.quote_problem
+        if review.state is not None:
+            check_use(review.state, PriceUse.PAYLOAD, prices.request, node_hint=own_node_hint(source.network))
         verdict = verdict_of(review)
         if verdict.status == "danger":
             raise _invalid(plan, part, verdict.message)
         if not _is_order_of(plan, part, review, source.network):
             raise _invalid(plan, part, "it is a different order")
         if review.minimum_gap is None and not review.call.wraps:
-            raise _invalid(plan, part, "its minimum cannot be compared with a fresh quote")
+            reason = f": {review.quote_problem.message}" if review.quote_problem else ""
+            raise _invalid(plan, part, f"its minimum cannot be compared with a fresh quote{reason}")
 
 
 def _review(text: str, recipient: str, source: QuoteSource, limits: SlippageLimits) -> PayloadReview:

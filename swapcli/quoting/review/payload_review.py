@@ -62,7 +62,8 @@ def review_payload(
     fresh = None
     if source is not None and order is not None:
         fresh = quote_order(order, _pool_keys(known), source, price_request)
-        known = known._replace(network=source.network)  # with the router that a registry names at the block
+        # The source's network now has the router that a registry names at the block.
+        known = known._replace(network=source.network, quote_problem=fresh.problem)
         if fresh.amount_out is not None:
             amount_out = _after_fee(call, signing, fresh.amount_out)
             swaps = tuple(_complete(known, each, fresh.pools) for each in known.swaps)

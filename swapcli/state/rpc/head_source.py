@@ -26,8 +26,8 @@ _MIN_SILENCE_S: Final = 10.0
 
 MIN_POLL_S: Final = 1.0
 MAX_POLL_S: Final = 15.0
-_BLOCK_TIME_S: Final = 2.0
-"""Assumed for networks without a known block time."""
+_BLOCK_TIME_S: Final = MIN_POLL_S
+"""Assumed for networks without a known block time: a longer time would skip blocks."""
 
 
 _MIN_BLOCK_TIME_S: Final = 0.1

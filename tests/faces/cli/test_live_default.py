@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +93,37 @@ def test_decode_compares_everything_but_modelled_prices() -> None:
     assert codes[0] == "LIVE_UNAVAILABLE"
     assert "QUOTE_UNKNOWN" in codes
     assert "QUOTE_UNKNOWN" not in run("decode", "-", "--offline", "--json", stdin=payload).stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--simulate",)])
+def test_the_repeated_part_of_a_plan_names_the_unreachable_node(options: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    assert run("plan", *ROUTE[1:-1], "30", "--over", "4h", "--save", str(file), "--offline").exit_code == 0
+    build = ("plan", "--next", str(file), *WALLET, "--json")
+    built = run(*build, "--offline")
+    before = file.read_bytes()
+    ran = run(*build, *options)
+    assert (ran.exit_code, ran.error["code"], ran.error["retryable"]) == (5, "MODELLED_STATE", True), ran.stderr
+    assert "no live prices for base" in ran.error["message"]
+    assert "new plan" not in ran.stderr
+    assert file.read_bytes() == before
+    again = run(*build, "--offline")
+    assert again.json["planPart"]["repeated"]
+    assert again.json["calldata"] == built.json["calldata"]
+
+
+def test_the_library_repeats_no_part_on_modelled_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in NO_NETWORK.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOME", "/dev/null")
+    file = str(tmp_path / "plan.json")
+    with Market.open("base", offline=True) as market:
+        market.plan("ETH", "USDC", "30", over="4h").write(file)
+        market.build_part(file, destination=WALLET[1])
+        assert market.build_part(file, destination=WALLET[1]).is_repeated
+    with Market.open("base") as market, pytest.raises(ModelledState, match="no live prices for base") as caught:
+        market.build_part(file, destination=WALLET[1])
+    assert caught.value.is_retryable
 
 
 def test_the_library_builds_nothing_on_modelled_prices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from swapcli import (
 )
 from swapcli.quoting.planning.due_part import BuiltPart, build_due_part, mark_part_done
 from swapcli.quoting.planning.plan_file import open_plan, seal
+from swapcli.quoting.price_policy import PriceRequest
 
 ME, OTHER = "0x" + "11" * 20, "0x" + "22" * 20
 HOUR_S = 3_600
@@ -52,6 +53,7 @@ class Builder:
     def __init__(self, market: Market, recipient: str = ME) -> None:
         self.network, self.source, self.settings = market.network, market.source, market.settings
         self.recipient, self._market, self.quotes = recipient, market, 0
+        self.price_request = PriceRequest.OFFLINE
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         self.quotes += 1

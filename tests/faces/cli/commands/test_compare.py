@@ -146,6 +146,8 @@ def test_csv_has_the_rows_of_the_json(comparison: Any) -> None:
     assert sorted((row["kind"], row["name"], row["outputAmount"]) for row in rows) == sorted(
         (each["kind"], each.get("name") or "", each.get("outputAmount") or "") for each in local
     )
+    assert {(row["network"], row["inputTokenDecimals"]) for row in rows} == {("base", "18")}
+    assert all(row["outputToken"] and row["inputAmount"].isdecimal() for row in rows)
 
 
 @pytest.mark.parametrize(

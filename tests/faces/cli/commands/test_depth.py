@@ -37,6 +37,7 @@ def test_csv_has_the_points_of_the_json() -> None:
     rows = list(csv.DictReader(StringIO(run_swapcli("depth", *PAIR, *LADDER, "--format=csv").stdout)))
     points = run_swapcli("depth", *PAIR, *LADDER, "--json").json["points"]
     assert [row["outputAmount"] for row in rows] == [point["outputAmount"] for point in points]
+    assert {(row["network"], row["outputTokenDecimals"]) for row in rows} == {("base", "6")}
 
 
 def test_bars_grow_with_the_price_impact_also_in_ascii() -> None:

@@ -58,7 +58,42 @@ def test_offline_it_is_modelled_and_shows_both_extremes() -> None:
     assert "frontier" not in plan
     refused = run_swapcli(*PLAN, "--format", "svg")
     assert refused.exit_code == 2
-    assert "needs the refill rate and the volatility" in refused.stderr
+    assert "needs the refill rate and the volatility: these prices have no past blocks" in refused.stderr
+    assert "use a node or a synced store" in refused.stderr
+
+
+def test_a_part_has_the_price_impact_of_its_quote(file: Path) -> None:
+    part = json.loads(file.read_text())["parts"][0]
+    route = run_swapcli(*("route", *ORDER[:3], part["inputAmount"], "--raw"), "--offline", "--json").json
+    assert part["outputAmount"] == route["outputAmount"]
+    assert part["priceImpact"] == pytest.approx(route["priceImpact"], abs=0.001)
+    assert route["priceImpact"] > 0.01
+
+
+def test_the_maximum_impact_includes_pool_fees() -> None:
+    large = ("base", "ETH", "USDC", "2000", "--over", "4h", "--offline", "--json")
+    parts = run_swapcli("plan", *large, "--max-impact", "0.12").json["parts"]
+    route = run_swapcli("route", *large[:3], parts[0]["inputAmount"], "--raw", "--offline", "--json").json
+    assert 0.06 < route["priceImpact"] <= 0.12
+    refused = run_swapcli("plan", *large, "--max-impact", "0.001")
+    assert (refused.exit_code, "keeps the price impact of each part below 0.001%" in refused.stderr) == (2, True)
+
+
+def test_parts_that_leave_the_band_without_refill_are_named() -> None:
+    words = ("plan", *ORDER[:3], "2000", "--over", "4h", "--parts", "4", "--band", "0.8", "--offline")
+    plan = run_swapcli(*words, "--json").json
+    prices = [int(part["outputAmount"]) * 10**12 / int(part["inputAmount"]) for part in plan["parts"]]
+    low, high = (float(plan["priceBand"][name]) for name in ("low", "high"))
+    assert [low <= price <= high for price in prices] == [True, True, False, False]
+    shown = run_swapcli(*words, "--format=plain").stdout
+    assert "parts 3 to 4 will be outside the price band: --next will reject them. Then make a new plan." in shown
+    assert "will be outside" not in run_swapcli(*PLAN, "--format=plain").stdout
+
+
+def test_after_a_part_the_next_command_is_shown(file: Path) -> None:
+    note = f"note: after you have executed it, run: swapcli plan --done {file}\n"
+    for options in ((), ("--json",), ("--format", "cast")):
+        assert note in build(file, *options).stderr
 
 
 def test_the_saved_plan_is_the_document(file: Path) -> None:

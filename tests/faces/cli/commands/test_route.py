@@ -483,6 +483,10 @@ def test_csv_has_the_figures_of_one_order() -> None:
     document = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--json").json
     (row,) = csv.DictReader(io.StringIO(ran.stdout))
     assert (row["outputAmount"], row["state"]) == (document["outputAmount"], "modelled")
+    assert row["network"] == "base"
+    assert (row["inputToken"], row["inputTokenDecimals"]) == ("ETH", "18")
+    assert (row["outputToken"], row["outputTokenDecimals"]) == ("USDC", "6")
+    assert row["outputTokenAddress"] == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
     assert "not live prices" in ran.stderr
 
 

@@ -40,6 +40,11 @@ def test_a_batch_as_csv_has_a_line_per_order() -> None:
     assert [row["id"] for row in rows] == ["0", "1"]
     assert [row["outputAmount"] for row in rows] == [result.get("outputAmount", "") for result in results]
     assert [row["errorMessage"] for row in rows] == [result.get("errorMessage", "") for result in results]
+    assert [row["errorCode"] for row in rows] == ["NO_ROUTE", "UNKNOWN_TOKEN"]
+    assert [(row["network"], row["inputToken"], row["inputTokenDecimals"]) for row in rows] == [
+        ("base", "ETH", "18")
+    ] * 2
+    assert [(row["outputToken"], row["outputTokenDecimals"]) for row in rows] == [("USDC", "6"), ("?", "")]
 
 
 @given(st.lists(st.fixed_dictionaries({"name": st.text(), "count": st.integers() | st.none()}), min_size=1))

@@ -6,18 +6,19 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from swapcli import BacktestOrder, BacktestQuote, InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.model.quote import GasValueSource
+from swapcli.faces.cli.output import FormatOptions, OutputFormat
+from swapcli.faces.cli.output_file import format_of_file
 from swapcli.faces.cli.render.csv_text import csv_lines
-from swapcli.faces.cli.results_file import open_results_file
+from swapcli.faces.cli.results_file import RESULTS, open_results_file
 from swapcli.quoting.backtest import QUOTE_FIELDS
 
-_CSV: Final = ".csv"
+_FORMATS: Final = (OutputFormat.JSON, OutputFormat.CSV)
 
 
 class BacktestResults:
@@ -25,7 +26,8 @@ class BacktestResults:
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self._name, self._file = name, file
-        self._is_csv = PurePath(name).suffix.lower() == _CSV
+        # The format of the summary on stdout may differ.
+        self._is_csv = format_of_file(name, FormatOptions(), _FORMATS, option=RESULTS) == OutputFormat.CSV
         self._is_empty = True
 
     def read_earlier(

@@ -9,6 +9,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_short_amount, format_usd
 from swapcli.core.model.token import in_tokens
 from swapcli.core.networks.address import display_address
+from swapcli.faces.cli.render.csv_order import order_columns
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, certificate_facts, short_amount, symbol
@@ -76,11 +77,12 @@ def _footer(found: Comparison) -> Iterator[str]:
             yield f"{_way(each)}: {printable(each.simulation.reason)}"
     count = sum(map(_is_quiet, found.alternatives))
     if count:
-        yield f"{count} more protocol{'s' if count > 1 else ''} cannot fill the order alone; --json lists them."
+        more = f"{count} more protocol{'s' if count > 1 else ''} cannot fill the order alone"
+        yield f"{more}; --json and --format csv list {'them' if count > 1 else 'it'}."
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as CSV rows, each with the kind of its state and the source of its gas value.
+    """Return the alternatives as CSV rows, each with the order, the kind of its state and the source of its gas value.
 
     The warnings are the split route's, and apply to all rows quoted here.
     """
@@ -88,8 +90,11 @@ def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
     is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]
     states = [each.state or (own if here else None) for each, here in zip(found.alternatives, is_own, strict=True)]
     rows = zip(found.rows(), states, is_own, strict=True)
-    source = {"gasValueSource": found.gas_value_source}
-    return tuple({**row, **source, **state_columns(state, warnings if here else ())} for row, state, here in rows)
+    order, source = found.order, {"gasValueSource": found.gas_value_source}
+    first = {**order_columns(found.network, order.token_in, order.token_out), "inputAmount": str(order.amount)}
+    return tuple(
+        {**first, **row, **source, **state_columns(state, warnings if here else ())} for row, state, here in rows
+    )
 
 
 def _facts(found: Comparison) -> Iterator[Fact]:

@@ -99,8 +99,11 @@ def _print(output: Output, measured: "Depth") -> None:
 
         output.print_picture(render_depth_chart(measured))
     elif output.format is OutputFormat.CSV:
-        columns = state_columns(measured.figures.state, measured.figures.warnings)
-        output.print_rows([{**row, **columns} for row in measured.rows()])
+        from swapcli.faces.cli.render.csv_order import order_columns
+
+        first = order_columns(measured.network, measured.token_in, measured.token_out)
+        last = state_columns(measured.figures.state, measured.figures.warnings)
+        output.print_rows([{**first, **row, **last} for row in measured.rows()])
     else:
         is_table = output.format is OutputFormat.TABLE
         output.print_details(build_depth_details(measured, terminal_width(sys.stdout) if is_table else None))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+
 from swapcli import InvalidOption, PreparedSwap, SwapQuote
+from swapcli.core.encoding.text import printable
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import name_fields
@@ -24,6 +27,7 @@ class _PartOfCommandLine:
     def __init__(self, plan: PlanFile, context: QuoteContext, order: OrderOptions, payload: PayloadOptions) -> None:
         self._plan, self._context, self._order, self._payload = plan, context, order, payload
         self.network, self.source, self.settings = context.network, context.market.source, context.session.settings
+        self.price_request = context.session.setup.node_rules.price_request
         self.recipient = open_swap_terms(context, payload).required_recipient
         self._swap: SwapPayload | None = None
 
@@ -68,24 +72,28 @@ def build_next_part(
         if context.options.reverse:
             raise InvalidOption("--reverse cannot be combined with --next", hint="remove it")
         built = build_due_part(plan, _PartOfCommandLine(plan, context, order, payload), now_s)
-    _print(context, built, payload)
+        done = f"after you have executed it, run: swapcli plan --done {shlex.quote(printable(plan.name))}"
+    _print(context, built, payload, done)
     return exit_codes.OK
 
 
-def _print(context: QuoteContext, built: BuiltPart, options: PayloadOptions) -> None:
+def _print(context: QuoteContext, built: BuiltPart, options: PayloadOptions, done: str) -> None:
+    """Print the payload and its notes; the last one is `done`, the command to run after the payload's execution."""
     session = context.session
     output = session.output
     if output.format is OutputFormat.JSON:
         output.warn(built.payload.warnings)
         _print_notes(session, built)
+        output.note(done)
         output.print_document(built)
         return
     _print_notes(session, built)
     if isinstance(built.payload, PreparedSwap):
         print_swap(context, built.payload, options)
-        return
-    output.warn(built.payload.warnings, is_explained=True)
-    _print_recorded(session, built.payload, options)
+    else:
+        output.warn(built.payload.warnings, is_explained=True)
+        _print_recorded(session, built.payload, options)
+    output.note(done)
 
 
 def _print_notes(session: Session, built: BuiltPart) -> None:

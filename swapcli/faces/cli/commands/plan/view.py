@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from swapcli import Plan, PlanProgress, Token
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, printable_lines
 from swapcli.core.execution.schedule import CostForecast
 from swapcli.core.model.number_format import (
     ROUGH_DIGITS,
@@ -84,9 +84,9 @@ def cost_columns(bought: str) -> tuple[Column, ...]:
     return (
         Column("forecast", readable_width=18),
         Column(f"expected {bought}"),
-        Column("cost"),
-        Column("impact", drop_order=2),
-        Column("gas", drop_order=1),
+        Column(f"cost {bought}"),
+        Column(f"impact {bought}", drop_order=2),
+        Column(f"gas {bought}", drop_order=1),
         Column("90% of costs", readable_width=20, drop_order=3),
         Column("price risk", drop_order=4),
     )
@@ -142,6 +142,24 @@ def _measured_facts(plan: Plan) -> Iterator[Fact]:
 
 
 def _footer(plan: Plan) -> str:
+    return printable_lines("\n\n".join(filter(None, (_band_note(plan), _twap_note(plan)))))
+
+
+def _band_note(plan: Plan) -> str:
+    """Return the consequence if the pools do not refill and parts thus leave the price band; empty if none does."""
+    outside = plan.parts_outside_band
+    if not outside:
+        return ""
+    is_range = len(outside) > 1 and outside[-1] - outside[0] == len(outside) - 1
+    numbers = f"{outside[0]} to {outside[-1]}" if is_range else ", ".join(map(str, outside))
+    parts, them = (f"part {numbers}", "it") if len(outside) == 1 else (f"parts {numbers}", "them")
+    return (
+        f"Unless the pools refill, {parts} will be outside the price band: --next will reject {them}. Then make a new"
+        " plan."
+    )
+
+
+def _twap_note(plan: Plan) -> str:
     twap = plan.cow_twap
     if twap is None:
         return ""
@@ -149,7 +167,7 @@ def _footer(plan: Plan) -> str:
     bought = symbol(plan.network.to_wrapped_token(plan.token_out))
     part = whole_tokens(int(twap["partSellAmount"]), plan.token_in.decimals)
     limit = whole_tokens(int(twap["minPartLimit"]), plan.token_out.decimals)
-    return printable(
+    return (
         f"The same as a TWAP order in CoW Protocol's app, which needs a Safe: {twap['n']} parts of {part} {sold} every"
         f" {format_duration(twap['t'])}, each for at least {limit} {bought}. It enforces only that limit, not the sizes"
         " or the price band of this plan."

@@ -112,6 +112,8 @@ def route(
 
     See also: swapcli help routing, swapcli help live, swapcli help batches (--batch, --watch, --when).
     """
+    if batch.results is not None:
+        output = batch.with_format_of_results(output)
     session = open_session(
         output,
         settings_of(order, source),
@@ -230,10 +232,13 @@ def _route_one(
     if output.format is OutputFormat.JSON:
         output.print_document(quote)
     elif output.format is OutputFormat.CSV:
-        from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, csv_row
+        from swapcli.faces.cli.commands.route.batch_results import QUOTE_COLUMNS, csv_row
+        from swapcli.faces.cli.render.csv_order import order_columns
 
         output.warn(quote.warnings)
-        output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
+        order = quote.answer.order
+        row = csv_row(order_columns(quote.network, order.token_in, order.token_out), quote.to_dict())
+        output.print_rows([{name: row.get(name) for name in QUOTE_COLUMNS}])
     elif output.format in (OutputFormat.SVG, OutputFormat.MERMAID):
         output.warn(quote.warnings, is_labelled=True)
         output.print_picture(quote.svg() if output.format is OutputFormat.SVG else quote.mermaid())

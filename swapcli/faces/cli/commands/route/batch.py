@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, redirect_stderr
+from contextlib import ExitStack, closing, redirect_stderr, suppress
 from functools import partial
 from io import StringIO
 from typing import Any, cast
 
-from swapcli import BatchLine, InvalidInput, SwapcliError
+from swapcli import BatchLine, InvalidInput, SwapcliError, Token
 from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
+from swapcli.core.encoding.text import printable
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes
@@ -20,8 +21,9 @@ from swapcli.faces.cli.commands.route.batch_progress import open_progress
 from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
-from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.output import Output, OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
+from swapcli.faces.cli.render.csv_order import order_columns
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
@@ -72,18 +74,19 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
         has_header, answered_count = False, 0
+        failed: list[str] = []
         if options.results is not None:
             is_csv = output.format is OutputFormat.CSV
             file = stack.enter_context(open_results(options.results, resume=options.resume, is_csv=is_csv))
             if options.resume:
                 answered_count = _resume(file, options.results, entries, context)
-            write, has_header = file.write_line, file.has_results
+            write, has_header, failed = file.write_line, file.has_results, file.failed_codes
         if output.format is OutputFormat.CSV and not has_header:
             write(csv_lines(CSV_COLUMNS, ()))
-        statuses, noted = set(), set[str]()
+        statuses, noted = [exit_codes.status_of_code(code) for code in failed], set[str]()
         progress = stack.enter_context(closing(open_progress(options, answered_count, is_quiet=output.is_quiet)))
         for answer in _answer_all(entries, context, open_context, worker_count, are_at_hand=is_regular(options.batch)):
-            statuses.add(answer.status)
+            statuses.append(answer.status)
             write(answer.line)
             output.deferred.extend(note for note in answer.notes if note not in noted)
             noted.update(answer.notes)
@@ -91,7 +94,16 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
                 progress.close()
             output.flush_notes()
             progress.add()
+    if options.results is not None:
+        _note_failures(output, options.results, sum(map(bool, statuses)))
     return exit_codes.worst(statuses)
+
+
+def _note_failures(output: Output, name: str, failed_count: int) -> None:
+    if failed_count:
+        orders = f"{failed_count} order{'s' if failed_count != 1 else ''}"
+        output.note(f"{orders} failed: errorMessage in {printable(name)} has the reason")
+        output.flush_notes()
 
 
 def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> int:
@@ -158,17 +170,33 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     try:
         result = BatchLine(number, _quote_entry(context, entry))
     except SwapcliError as error:
-        status, result = exit_codes.status_of(error), BatchLine.failed(number, error.message)
+        status, result = exit_codes.status_of(error), BatchLine.failed(number, error.message, error.code)
     except Exception as error:
         # A bug triggered by one order must not stop the others.
-        status, result = exit_codes.INTERNAL, BatchLine.failed(number, report_of(error).message)
+        report = report_of(error)
+        status, result = exit_codes.INTERNAL, BatchLine.failed(number, report.message, report.code)
     if output.format is OutputFormat.CSV:
-        line = csv_lines(CSV_COLUMNS, [{"id": number, **csv_row(result.result)}], header=False)
+        line = csv_lines(
+            CSV_COLUMNS, [{"id": number, **csv_row(_order_columns(context, entry), result.result)}], header=False
+        )
     else:
         line = output.format_line(result)
     notes = tuple(output.deferred)
     output.deferred.clear()
     return Answer(line, status, notes)
+
+
+def _order_columns(context: QuoteContext, entry: Entry) -> dict[str, object]:
+    """Return the CSV columns of an order; an unknown token has only its name in the order."""
+
+    def find(name: object) -> Token | None:
+        with suppress(SwapcliError):
+            return context.market.token(name) if isinstance(name, str) else None
+        return None
+
+    token_in, token_out = entry[TOKEN_IN], entry[TOKEN_OUT]
+    written = {"inputToken": token_in, "outputToken": token_out}
+    return {**written, **order_columns(context.network, find(token_in), find(token_out))}
 
 
 def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:

@@ -10,7 +10,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.options import OutputOptions, option, parse_workers
-from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.output import FormatOptions, OutputFormat
+from swapcli.faces.cli.output_file import format_of_file
+from swapcli.faces.cli.results_file import RESULTS
 
 _BATCH = "Many orders"
 
@@ -29,6 +31,13 @@ class BatchOptions(NamedTuple):
     def worker_count(self) -> int:
         """The number of processes. Raises `InvalidOption`."""
         return parse_workers(self.workers)
+
+    def with_format_of_results(self, output: OutputOptions) -> OutputOptions:
+        """Return the output options with the format of the results file's name. Raises as `format_of_file`."""
+        assert self.results is not None
+        requested = FormatOptions(output.json, output.format)
+        found = format_of_file(self.results, requested, (OutputFormat.JSON, OutputFormat.CSV), option=RESULTS)
+        return output._replace(format=found) if found == OutputFormat.CSV else output
 
     def check_absent(self) -> None:
         """Raise `InvalidOption` if there is an option that needs a batch, but no batch."""

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from swapcli import InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.render.csv_order import ORDER_COLUMNS
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.faces.cli.results_file import open_results_file
@@ -20,19 +21,21 @@ from swapcli.faces.cli.results_file import open_results_file
 Entry: TypeAlias = dict[str, object]
 """An order of a batch, as written on its line; only its id has been checked."""
 
-CSV_COLUMNS = (
-    "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
-    "outputAfterGas", "gasValueSource", "expiresAt", "state", "warnings", "errorMessage",
+QUOTE_COLUMNS = (
+    *ORDER_COLUMNS, "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
+    "outputAfterGas", "gasValueSource", "expiresAt", "state", "warnings", "errorCode", "errorMessage",
 )  # fmt: skip
-"""The columns of a batch as CSV: the order's id, and fields of its result."""
+"""The columns of a quote as CSV: the order, and fields of its result."""
+CSV_COLUMNS = ("id", *QUOTE_COLUMNS)
+"""The columns of a batch as CSV."""
 
 
-def csv_row(result: Mapping[str, object]) -> dict[str, object]:
-    """Return an order's result as CSV columns: its state and warnings by name."""
+def csv_row(order: Mapping[str, object], result: Mapping[str, object]) -> dict[str, object]:
+    """Return the columns of an order and its result as CSV columns: state and warnings are written by name."""
     state, warnings = result.get("state"), result.get("warnings")
     kind = state.get("kind") if isinstance(state, dict) else None
     codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
-    return {**result, "state": kind, "warnings": codes}
+    return {**result, **order, "state": kind, "warnings": codes}
 
 
 _CSV_HEADER: Final = ",".join(CSV_COLUMNS)
@@ -56,12 +59,14 @@ class BatchResults:
     """An open file of results, one per line.
 
     `has_results` is true if it already had results, and `answered_count` is how many of them belong to orders.
+    `failed_codes` are the error codes of the failed ones.
     """
 
     def __init__(self, name: str, file: BinaryIO, *, is_csv: bool) -> None:
         self._name, self._file, self._is_csv = name, file, is_csv
         self.has_results = file.tell() > 0
         self.answered_count = 0
+        self.failed_codes: list[str] = []
 
     def write_line(self, text: str) -> None:
         """Write a result and flush it to the system, so that at most one line can be lost. Raises
@@ -100,6 +105,8 @@ class BatchResults:
                 )
             latest.append((number, order, line))
             self.answered_count = number
+            if self._is_failure(line):
+                self.failed_codes.append(str(self._parse_result(line, number).get("errorCode") or ""))
         results = [EarlierResult(number, order, self._parse_result(line, number)) for number, order, line in latest]
         self._file.truncate(self._whole_bytes)
         self.has_results = self._file.seek(0, os.SEEK_END) > 0
@@ -136,6 +143,15 @@ class BatchResults:
         except (ValueError, csv.Error, StopIteration):
             pass
         raise self._not_results(number + self._is_csv)
+
+    def _is_failure(self, line: str) -> bool:
+        """Return whether a line has a failed result, without parsing whole routes: that would take as long as some
+        quotes."""
+        if self._is_csv:
+            cells = dict(zip(CSV_COLUMNS, next(csv.reader([line])), strict=True))
+            return cells["success"] == "false"
+        # Quotation marks inside a text are escaped, so this cannot be part of an id.
+        return ', "result": {"success": false, ' in line
 
     def _parse_result(self, line: str, number: int) -> dict[str, Any]:
         if self._is_csv:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -239,7 +240,8 @@ def test_processes_give_the_same_results_in_order(run_file: Run, tmp_path: Path)
     assert len(normalized(alone.stdout)) == 40
     assert normalized(shared.stdout) == normalized(alone.stdout)
     csv = run_file("--workers", "2", "--format", "csv", "--results", str(tmp_path / "r.csv"))
-    assert (csv.returncode, csv.stdout, csv.stderr) == (3, "", "")
+    assert (csv.returncode, csv.stdout) == (3, "")
+    assert re.fullmatch(r"note: \d+ orders failed: errorMessage in \S+r\.csv has the reason\n", csv.stderr)
     assert len((tmp_path / "r.csv").read_text().splitlines()) == 41
 
 
@@ -255,9 +257,28 @@ def test_a_killed_batch_resumes_after_its_last_result(
     ids = [line.split(b",")[0] for line in whole.splitlines()]
     for size in (0, 3, len(whole) // 2, len(whole) - 1, len(whole)):
         results.write_bytes(whole[:size])
-        assert run_swapcli(*options, "--resume").stderr == ""
+        resumed = run_swapcli(*options, "--resume")
+        assert resumed.exit_code == 3
+        assert "orders failed: errorMessage in" in resumed.stderr
         assert [line.split(b",")[0] for line in results.read_bytes().splitlines()] == ids
         assert results.read_bytes()[: whole.rfind(b"\n", 0, size) + 1] == whole[: whole.rfind(b"\n", 0, size) + 1]
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.jsonl"])
+def test_the_name_of_the_results_chooses_their_format(market_file: str, tmp_path: Path, name: str) -> None:
+    results = tmp_path / name
+    orders = json.dumps(order(1)).encode()
+    batch = ("route", "testnet", "--market", market_file, "--batch", "-", "--results", str(results))
+    assert run_swapcli(*batch, stdin=orders).exit_code == 0
+    assert results.read_text().startswith("id,network,inputToken," if name == "r.csv" else '{"id": 1, ')
+    assert run_swapcli(*batch, "--resume", stdin=orders).exit_code == 0
+
+
+@pytest.mark.parametrize(("name", "form"), [("r.csv", "json"), ("r.json", "csv"), ("r.svg", "csv")])
+def test_results_of_another_format_than_their_name_are_rejected(tmp_path: Path, name: str, form: str) -> None:
+    results = tmp_path / name
+    ran = run_swapcli("route", "base", "--batch", "-", "--results", str(results), "--format", form, stdin=b"")
+    assert (ran.exit_code, "--results: " in ran.stderr, results.exists()) == (2, True, False)
 
 
 def test_a_killed_worker_costs_no_result(market_file: str, tmp_path: Path) -> None:
