@@ -178,6 +178,20 @@ def without(method: str) -> Failure:
     return _instead(method, lambda request: refusal(request, -32_601, message))
 
 
+def without_overrides() -> Failure:
+    """Reject calls on hypothetical state."""
+    return _on_overrides(lambda request: refusal(request, -32_602, "too many arguments, want at most 2"))
+
+
+def ignores_overrides() -> Failure:
+    """Answer calls on hypothetical state as if no contract were there."""
+    return _on_overrides(lambda request: {"jsonrpc": "2.0", "id": request["id"], "result": "0x"})
+
+
+def _on_overrides(answer: Callable[[RpcRequest], RpcAnswer]) -> Failure:
+    return _instead("eth_call", lambda request: answer(request) if len(request["params"]) > 2 else None)
+
+
 def empties_calls(rng: Random, share: float = 1.0) -> Failure:
     """Answers a share of the calls as if no contract were there."""
 

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -25,12 +25,13 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.store import Store
+from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import DECIMALS
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.server import Handler, hangs_up
-from tests.chain.proxy import Proxy, late, open_proxy, without
+from tests.chain.node.server import Failure, Handler, hangs_up
+from tests.chain.proxy import Proxy, ignores_overrides, late, open_proxy, without, without_overrides
 from tests.chain.test_live_by_default import User
 from tests.chain.trader import Trader
 from tests.contracts.evm import compile_solidity
@@ -187,6 +188,30 @@ def test_a_token_that_takes_fees_is_noticed_for_all_orders(name: str, trader: Tr
         assert all(dai not in trader.market.pools[key].tokens for key in quote.route.pool_keys)
         with Market.open(name) as market:
             assert market.quote(*pair, "10").amount_out == quote.amount_out
+
+
+@pytest.mark.parametrize("failure", [without_overrides(), ignores_overrides()], ids=["rejected", "ignored"])
+def test_a_failed_trial_is_repeated_at_the_turn_of_each_order_that_shared_it(
+    trader: Trader, proxy: Proxy, failure: Failure
+) -> None:
+    """One order reads few pools, and the read for those behind it fails: they still notice that a token takes fees."""
+    ask = trader.chain.node.ask
+    taxed = trader.chain.deploy(compile_solidity("hostile.sol")["TaxedCoin"]).address
+    ask("anvil_setCode", trader.world.address("TKN"), ask("eth_getCode", taxed, "latest"))
+    tokens, network = trader.world.tokens, trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    pairs = (network.native, tokens["WETH"]), (tokens["TKN"], tokens["USDC"])
+    current, waiting = (QuoteRequest(Order(*pair, 10**18), ApiVersion.V2) for pair in pairs)
+    endpoint = RpcEndpoint(f"http://127.0.0.1:{proxy.server_port}", "the proxy")
+    with closing(RpcNode([endpoint], CHAIN_ID, NodePolicy(pause=lambda _: None))) as node, ExitStack() as stack:
+        market = InMemorySource(trader.market._replace(network=network), SYSTEM_CLOCK)
+        source = LiveSource(market, node, SYSTEM_CLOCK)
+        orders = [stack.enter_context(source.joined.joined(partial(_same, each))) for each in (current, waiting)]
+        proxy.always = failure
+        with source.joined.turn(orders[0]):
+            source.quote(current)
+        proxy.always = None
+        with source.joined.turn(orders[1]), pytest.raises(FeeOnTransfer):
+            source.quote(waiting)
 
 
 def test_tasks_share_one_read(name: str, proxy: Proxy) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from math import isfinite
 
 from swapcli.core.model.token import fixed_point, whole_tokens
 
@@ -14,6 +15,7 @@ ROUGH_DIGITS = 4
 """The significant digits of a modelled rate: more would suggest false precision."""
 _EXACT = Context(prec=400)
 _WITHOUT_CENTS = 10_000
+_ROUGH_FROM = 1_000
 
 
 def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) -> str:
@@ -63,8 +65,9 @@ def format_usd(value: float) -> str:
 
 
 def format_rough_usd(value: float) -> str:
-    """Format an estimate in USD with `ROUGH_DIGITS` significant digits: 51829320 -> "$51,830,000"."""
-    if value < 1:
+    """Format an estimate in USD with `ROUGH_DIGITS` significant digits, 51829320 -> "$51,830,000", and below 1,000 with
+    cents."""
+    if value < _ROUGH_FROM or not isfinite(value):
         return format_usd(value)
     return f"${format_significant(Decimal(f'{value:.{ROUGH_DIGITS - 1}e}'), ROUGH_DIGITS)}"
 

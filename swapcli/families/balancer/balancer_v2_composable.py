@@ -171,7 +171,7 @@ class BalancerV2Composable(BalancerV2Stable):
                 "decimals", f"expected {_POOL_TOKEN_DECIMALS} for the pool token, not {identity.decimals[own]}"
             )
         if pool.rates[own] != WAD:
-            raise InvalidPoolState("rates", "expected 10^18 for the pool token, not {pool.rates[own]}")
+            raise InvalidPoolState("rates", f"expected 10^18 for the pool token, not {pool.rates[own]}")
         changed: Self = fast_replace(cls, "pool_token")(pool, _read_pool_token(StateFields(state), pool, own))
         return changed
 

@@ -28,6 +28,7 @@ class ProbedTransfers:
     def __init__(self, known: KnownMarket, *, records: bool = True) -> None:
         self._known, self._records = known, records
         self._probed: dict[str, TransferBehaviour] = {}
+        self._failed_ahead: AheadTrials | None = None
         self.trials: dict[str, list[TransferTrial]] = {}
         """The trials that the node has run, by token address."""
         self.tried: dict[str, TransferBehaviour] = {}
@@ -62,26 +63,33 @@ class ProbedTransfers:
     ) -> MarketState:
         """Return the market with how its tokens transfer; probe the unknown ones and those of `others` in one request.
 
-        Tokens tried `ahead` at this block need no request.
+        Tokens tried `ahead` at this block need no request. If the node fails, the market's own tokens are not tried
+        again, while those of `others` are: at the turn of the orders that need them.
         """
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
-        new, pools = self._unknown(market), market.pools
+        own, pools = self._unknown(market), market.pools
+        new = own
         if others is not None:
-            new, pools = [*dict.fromkeys([*new, *self._unknown(others)])], {**pools, **others.pools}
+            new, pools = [*dict.fromkeys([*own, *self._unknown(others)])], {**pools, **others.pools}
         if new:
             trials = plan_trials(new, pools.values(), market.network)
             first_results: Sequence[bytes] = ()
-            if ahead is not None and ahead.block == block and set(trials) <= set(ahead.trials):
+            is_ahead = ahead is not None and ahead.block == block and set(trials) <= set(ahead.trials)
+            if ahead is not None and is_ahead and ahead is not self._failed_ahead:
                 trials, first_results = [*ahead.trials], ahead.results
             if self.on_trials is not None:
                 self.on_trials(trials)
             report = run_transfer_trials(node, block, trials, first_results)
-            if not report.failure:
+            if report.failure:
+                self._probed.update(dict.fromkeys(own, UNKNOWN))
+                if first_results:
+                    self._failed_ahead = ahead
+            else:
                 for trial in trials:
                     self.trials.setdefault(trial.token, []).append(trial)
                 self.tried |= report.behaviours
-            self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
-            if self._records and not report.failure and not block.is_pending:
-                self._known.record_transfers(report.behaviours, block.number)
+                self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
+                if self._records and not block.is_pending:
+                    self._known.record_transfers(report.behaviours, block.number)
         found = {token: self._probed[token] for token in tokens if token in self._probed}
         return market._replace(transfers={**market.transfers, **found})

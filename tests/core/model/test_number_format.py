@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -155,9 +156,22 @@ def test_durations_have_one_unit() -> None:
 
 @pytest.mark.parametrize(
     ("number", "shown"),
-    [(0.0, "$0.00"), (0.5, "$0.50"), (9_662.4, "$9,662"), (51_829_320.0, "$51,830,000"), (999_960.0, "$1,000,000")],
+    [
+        (0.0, "$0.00"),
+        (0.5, "$0.50"),
+        (1.0, "$1.00"),
+        (1.5, "$1.50"),
+        (9.999, "$10.00"),
+        (12.3, "$12.30"),
+        (999.0, "$999.00"),
+        (1_000.0, "$1,000"),
+        (9_662.4, "$9,662"),
+        (51_829_320.0, "$51,830,000"),
+        (999_960.0, "$1,000,000"),
+        (inf, "$inf"),
+    ],
 )
-def test_estimates_in_dollars_have_four_digits(number: float, shown: str) -> None:
+def test_estimates_in_dollars_have_cents_or_four_digits(number: float, shown: str) -> None:
     assert format_rough_usd(number) == shown
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.errors import InsufficientLiquidity
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_stable_math import invariant
 from swapcli.families.balancer.balancer_v2_composable import BalancerV2Composable
@@ -92,6 +93,17 @@ def test_swaps_with_the_pool_token_cost_more_gas() -> None:
     assert gas_units == pool.gas_units_to(sold, pool.address, 1.0) > pool.pool_token_gas
     _, after = pool.swap(sold, bought, amount_in)
     assert pool.gas_units(after) == pool.gas_units_to(sold, bought, 1.0) < gas_units
+
+
+def test_the_pool_token_has_no_rate() -> None:
+    pool = build_composable(next(recorded_steps("balancer_v2_composable"))[0])
+    assert pool.pool_token is not None
+    rates = [*pool.rates]
+    rates[pool.pool_token.position] = 2 * WAD
+    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
+    with pytest.raises(InvalidPoolState) as refused:
+        BalancerV2Composable.from_state(identity, pool.state() | {"rates": rates})
+    assert refused.value.message == "rates: expected 10^18 for the pool token, not 2000000000000000000"
 
 
 @given(pools, st.integers(0, 10**30))

@@ -67,7 +67,7 @@ def build_export_details(exported: ExportedMarket) -> DetailView:
     market = exported.market
     return DetailView(
         title=_title(market.network.name, "exported", len(market.pools)),
-        facts=(_state(exported.state), Fact("Tokens", f"{exported.tokens:,}")),
+        facts=(*_state(exported.state), Fact("Tokens", f"{exported.tokens:,}")),
         copyable=(("File", printable(exported.file)),),
     )
 
@@ -89,7 +89,7 @@ def _title(network: str, done: str, pools: int) -> str:
 
 def _facts(found: StoreInfo) -> Iterator[Fact]:
     summary, state_source = found.summary, found.state
-    yield Fact("State", EMPTY, "nothing is stored yet") if found.is_empty else _state(state_source)
+    yield from [Fact("State", EMPTY, "nothing is stored yet")] if found.is_empty else _state(state_source)
     if undoable := summary.undoable_blocks:
         blocks = f"{undoable:,} block{'s' if undoable != 1 else ''}"
         yield Fact("History", blocks, "can be undone after a chain reorganization")
@@ -100,8 +100,16 @@ def _facts(found: StoreInfo) -> Iterator[Fact]:
     yield Fact("Size", format_megabytes(summary.size_bytes))
 
 
-def _state(state_source: StateSource) -> Fact:
-    return Fact("State", describe_origin(state_source), printable(state_source.description))
+def _state(state_source: StateSource) -> Iterator[Fact]:
+    """Describe the state, and its block and age as far as they are known."""
+    yield Fact("State", describe_origin(state_source), printable(state_source.description))
+    if state_source.is_live:
+        return  # `describe_origin` has both
+    age = short_age(state_source.age_s)
+    if state_source.block is not None:
+        yield Fact("Block", f"{state_source.block:,}", f"{age} old" if age else "")
+    elif age:
+        yield Fact("Age", age)
 
 
 def _transfers(found: StoreInfo) -> Fact | None:

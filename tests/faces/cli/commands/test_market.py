@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from swapcli.state.markets.embedded import embedded_names
 from swapcli.state.store import create_store, open_store
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import build_market_document, raise_unknown_network, write_market_file
+
+BLOCK_AND_AGE = r"(?m)^Block +1,234 +[0-9,]+ (d|h|min|s) old$"
 
 
 @pytest.fixture
@@ -38,6 +41,14 @@ def file(tmp_path: Path) -> str:
 def market(folder: Path, *arguments: str, **more: Any) -> CommandResult:
     """`swapcli market ...` on the stores of a folder."""
     return run_swapcli("market", *arguments, "--store", str(folder), **more)
+
+
+def test_modelled_state_may_have_no_block_and_no_age(folder: Path) -> None:
+    stored(folder, block=None, timestamp=None)
+    assert not re.search(r"(?m)^(Block|Age) ", market(folder, "info", "testnet").stdout)
+    stored_at = int(time.time()) - 7_205
+    aged = json.dumps(build_market_document(block=None, timestamp=stored_at)).encode()
+    assert re.search(r"(?m)^Age +2 h$", market(folder, "import", "-", "--replace", stdin=aged).stdout)
 
 
 def stored(folder: Path, **changes: Any) -> None:
@@ -129,6 +140,7 @@ def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
         words = market(folder, "import", file, "--replace", form).stdout
         assert words.startswith("testnet imported: 5 pools\n")
         assert re.search(r"(?m)^State +synthetic, not live prices +written by hand$", words)
+        assert re.search(BLOCK_AND_AGE, words)
         assert re.search(r"(?m)^Tokens +5$", words)
         assert re.search(r"(?m)^uniswapV3 +1 ", words)  # by its id: only the file describes the network
 
@@ -303,6 +315,7 @@ def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, t
         words = market(folder, "export", "testnet", str(file), form).stdout
         assert words.startswith("testnet exported: 5 pools\n")
         assert str(file) in words
+        assert re.search(BLOCK_AND_AGE, words)
         assert re.search(r"(?m)^Tokens +5$", words)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kept", "out.json"]
 

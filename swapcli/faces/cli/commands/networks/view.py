@@ -133,7 +133,7 @@ def build_network_details(found: NetworkDetails, *, verbose: bool = False) -> De
         lists += [_tokens(found), _protocols(found), _venues(found), ListView(SOURCE_COLUMNS, sources)]
     return DetailView(
         title=printable(f"{network.name}: chain {network.chain_id}"),
-        facts=tuple(_verbose_facts(found) if verbose else _facts(found)),
+        facts=tuple(_facts(found, verbose=verbose)),
         lists=tuple(each for each in lists if each.rows),
     )
 
@@ -191,8 +191,10 @@ def _counts(found: NetworkCheck) -> str:
     return (", ".join(words) or "no facts") + ("" if found.block is None else f" at block {found.block:,}")
 
 
-def _facts(found: NetworkDetails) -> Iterator[Fact]:
+def _facts(found: NetworkDetails, *, verbose: bool) -> Iterator[Fact]:
     network = found.network
+    if verbose:
+        yield Fact("Kind", network.kind.value)
     wrapped = network.wrapped_native
     yield Fact("Native", printable(network.native.symbol), f"wrapped: {printable(wrapped.symbol)}" if wrapped else "")
     yield Fact("Tokens", f"{len(network.tokens):,}", f"swapcli tokens {network.name} lists them")
@@ -202,15 +204,12 @@ def _facts(found: NetworkDetails) -> Iterator[Fact]:
     yield Fact("Nodes", printable(", ".join(found.nodes) or "none known"))
     if network.facts_date:
         yield Fact("Facts of", network.facts_date)
-
-
-def _verbose_facts(found: NetworkDetails) -> Iterator[Fact]:
-    network = found.network
-    yield Fact("Kind", network.kind.value)
-    yield from _facts(found)
-    yield Fact("Described by", printable(", ".join(found.described_by)))
-    if network.unconfirmed:
-        yield Fact("Unconfirmed", printable("; ".join(network.unconfirmed)))
+    if verbose:
+        yield Fact("Described by", printable(", ".join(found.described_by)))
+    if count := len(network.unconfirmed):
+        unconfirmed = printable("; ".join(network.unconfirmed))
+        number = f"{count:,} fact{'s' if count != 1 else ''}"
+        yield Fact("Unconfirmed", unconfirmed) if verbose else Fact("Unconfirmed", number, "-v lists them")
 
 
 def _routers(found: NetworkDetails) -> ListView:
