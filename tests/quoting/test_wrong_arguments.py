@@ -157,7 +157,7 @@ def check_rejections(call: Callable[..., object], arguments: Mapping[str, Any], 
     stands_for = {id(QUOTE): found, id(ROUTE): found.to_dict()}
     problems = []
     for wrong in wrong_calls(arguments):
-        keywords = {name: stands_for.get(id(value), value) for name, value in wrong.items()}
+        keywords: dict[str, Any] = {name: stands_for.get(id(value), value) for name, value in wrong.items()}
         try:
             returned = call(*keywords.pop("*", ()), **keywords)
             if isinstance(returned, Iterator):

@@ -61,9 +61,9 @@ class SwapHindsight(NamedTuple):
     verification: Verification | None
     reason: str = ""
     amount_out: int | None = None
-    net_of_gas: int | None = None
+    output_after_gas: int | None = None
     best_amount_out: int | None = None
-    best_net_of_gas: int | None = None
+    best_after_gas: int | None = None
     is_retryable: bool = False
     gas_value_source: GasValueSource | None = None
 
@@ -80,7 +80,7 @@ class SwapHindsight(NamedTuple):
     @property
     def net_difference_bps(self) -> float | None:
         """The same difference after the gas of each; None if unknown."""
-        return _difference_bps(self.best_net_of_gas, self.net_of_gas)
+        return _difference_bps(self.best_after_gas, self.output_after_gas)
 
     @property
     def compared_bps(self) -> float | None:
@@ -262,8 +262,8 @@ def compare_with_best(found: Verification) -> SwapHindsight:
         return compared
     best = quote.quote
     return compared._replace(
-        net_of_gas=_less(amount_out, best.cost_in_output(found.gas_used * found.gas_price_wei)),
-        best_net_of_gas=_less(best_out, best.cost_in_output(best.gas_wei)),
+        output_after_gas=_less(amount_out, best.cost_in_output(found.gas_used * found.gas_price_wei)),
+        best_after_gas=_less(best_out, best.cost_in_output(best.gas_wei)),
         gas_value_source=best.wei_value and best.wei_value.source,
     )
 
@@ -350,13 +350,13 @@ def _swap_document(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
         "outputToken": token(net.token_out) if net else None,
         "inputAmount": str(net.amount_in) if net else None,
         "outputAmount": _text(swap.amount_out),
-        "outputAfterGas": _text(swap.net_of_gas),
+        "outputAfterGas": _text(swap.output_after_gas),
         "gasValueSource": swap.gas_value_source,
         "gasUsed": found.gas_used if found else None,
         "gasPriceWei": str(found.gas_price_wei) if found else None,
         "protocols": list(swap.venues),
         "bestOutputAmount": _text(swap.best_amount_out),
-        "bestAfterGas": _text(swap.best_net_of_gas),
+        "bestAfterGas": _text(swap.best_after_gas),
         "bestGasUnits": _text(swap.best_gas_units),
         "bestProtocols": list(swap.best_venues),
         "differenceBps": swap.difference_bps,

@@ -83,7 +83,7 @@ def hindsight(trader: Trader, node: RpcNode, transactions: list[str]) -> list[Sw
     return list(look_back(node, InMemorySource(trader.market, SYSTEM_CLOCK), transactions))
 
 
-def check_net_of_gas(swap: SwapHindsight) -> None:
+def check_after_gas(swap: SwapHindsight) -> None:
     """Both amounts are less their gas at the prices in USD of the best route's quote."""
     found = swap.verification
     assert found is not None
@@ -94,8 +94,8 @@ def check_net_of_gas(swap: SwapHindsight) -> None:
     assert quote.price_out_usd is not None
     wei_value = quote.wei_usd / quote.price_out_usd * 10**quote.order.token_out.decimals
     for amount, net, units in (
-        (swap.amount_out, swap.net_of_gas, found.gas_used),
-        (swap.best_amount_out, swap.best_net_of_gas, quote.gas_units),
+        (swap.amount_out, swap.output_after_gas, found.gas_used),
+        (swap.best_amount_out, swap.best_after_gas, quote.gas_units),
     ):
         assert amount is not None
         assert net == pytest.approx(amount - units * found.gas_price_wei * wei_value, rel=1e-9, abs=1)
@@ -119,13 +119,13 @@ def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
         assert swap.verification.net.amount_in == trade.result.input_amount
         assert swap.amount_out == trade.result.output_amount
         assert swap.difference_bps is not None
-        assert swap.net_of_gas is not None
-        assert swap.best_net_of_gas is not None
+        assert swap.output_after_gas is not None
+        assert swap.best_after_gas is not None
         assert swap.best_amount_out is not None
-        check_net_of_gas(swap)
+        check_after_gas(swap)
         # Where gas takes most of the output, routes are chosen by estimates of gas, which mined ones may beat.
-        is_cheap = 10 * (swap.best_amount_out - swap.best_net_of_gas) < swap.best_amount_out
-        saves_gas = swap.best_net_of_gas > swap.net_of_gas
+        is_cheap = 10 * (swap.best_amount_out - swap.best_after_gas) < swap.best_amount_out
+        saves_gas = swap.best_after_gas > swap.output_after_gas
         if is_cheap:
             assert swap.difference_bps >= -0.01 or saves_gas, "the best route over the same pools pays no less"
         if trade.kind == "quoted":
@@ -213,10 +213,10 @@ def test_the_gas_of_both_is_counted(trader: Trader, node: RpcNode) -> None:
     assert found.gas_used > 21_000
     assert found.gas_price_wei > 0
     assert swap.amount_out is not None
-    assert swap.net_of_gas == swap.amount_out - found.gas_used * found.gas_price_wei
+    assert swap.output_after_gas == swap.amount_out - found.gas_used * found.gas_price_wei
     assert swap.best_gas_units is not None
     assert swap.best_amount_out is not None
-    assert swap.best_net_of_gas == swap.best_amount_out - swap.best_gas_units * found.gas_price_wei
+    assert swap.best_after_gas == swap.best_amount_out - swap.best_gas_units * found.gas_price_wei
 
 
 def test_what_cannot_be_compared_is_named_with_the_reason(trader: Trader, node: RpcNode) -> None:
