@@ -122,9 +122,12 @@ class Market:
     ) -> Self:
         """Open the market that the command line uses for `network`, a name or chain id.
 
-        That is the service in the settings, if any; otherwise the market file, the store or the embedded market; and
-        without any of these, the pools that factories list for the tokens of an order. An order's pools are read from
-        the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
+        If no node responds and there is no store, its prices are modelled, not real: to get an error instead, pass
+        `settings={"live": "require"}`, or use `Market.live`.
+
+        The market is the service in the settings, if any; otherwise the market file, the store or the embedded market;
+        and without any of these, the pools that factories list for the tokens of an order. An order's pools are read
+        from the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
         excludes them. If no public node responds, quotes use stored or modelled state and carry the warning
         `LIVE_UNAVAILABLE`. A transaction on modelled prices raises `ModelledState`, unless nodes are excluded. `block`
         is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
@@ -866,6 +869,10 @@ def quote(
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
     """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
+
+    If no node responds and there is no store, its prices are modelled, not real (see `quote.state` and
+    `quote.warnings`): to get an error instead, use `Market.live(network).quote`, or set the environment variable
+    `SWAPCLI_LIVE=require`.
 
     Opens `Market.open(network)` each time: for several quotes, keep a market open. Raises as `Market.quote`.
     """
