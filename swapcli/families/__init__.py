@@ -14,6 +14,7 @@ from swapcli.core.errors import UnknownFamily
 from swapcli.core.model.pool import Pool
 from swapcli.core.plugins import FAMILY_GROUP, load_plugin, plugins, skipped_plugin
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 
 if TYPE_CHECKING:
     from swapcli.families.row import FamilyRow, KindRow
@@ -171,6 +172,7 @@ def kind_names() -> tuple[str, ...]:
     return (*KIND_NAMES, *_PACKAGES_OF_KINDS)
 
 
+@checks_arguments
 def family(name: str) -> type[Pool]:
     """Return the class of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
     if name not in _CLASSES:

@@ -42,7 +42,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "gasUnits": _text(figures.gas_units),
         "gasPriceWei": _text(figures.gas_price_wei),
         "gasUsd": figures.gas_usd,
-        "outputAfterGas": _text(figures.output_net_of_gas),
+        "outputAfterGas": _text(figures.output_after_gas),
         "gasValueSource": figures.gas_value_source,
         "singlePath": None if figures.single_path is None else _render_single_path(figures.single_path),
         "unreadGainBps": figures.unread_gain_bps,
@@ -135,7 +135,7 @@ def render_certificate(certificate: Certificate, *, is_complete: bool) -> Certif
     """Render the bounds with their gaps, null if no useful bound was found."""
     bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
     acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)
-    net = certificate.net_of_gas
+    net = certificate.after_gas
     net_bound, net_gap_bps = _bound(net.bound, net.gap_bps) if net else (None, None)
     return {
         "bound": bound,

@@ -71,7 +71,7 @@ class AlternativeSimulation(NamedTuple):
     amount_out: int | None = None
     gas_units: int | None = None
     gas_usd: float | None = None
-    output_net_of_gas: int | None = None
+    output_after_gas: int | None = None
     is_node_error: bool = False
 
 
@@ -89,7 +89,7 @@ class Alternative(NamedTuple):
     amount_out: int | None = None
     gas_units: int | None = None
     gas_usd: float | None = None
-    output_net_of_gas: int | None = None
+    output_after_gas: int | None = None
     time_s: float | None = None
     state: StateSource | None = None
     error: SwapcliError | None = None
@@ -102,9 +102,9 @@ class Alternative(NamedTuple):
         return self.amount_out if self._says_only else self._simulated.amount_out
 
     @property
-    def paid_net_of_gas(self) -> int | None:
+    def paid_after_gas(self) -> int | None:
         """The paid amount less its gas."""
-        return self.output_net_of_gas if self._says_only else self._simulated.output_net_of_gas
+        return self.output_after_gas if self._says_only else self._simulated.output_after_gas
 
     @property
     def gas_paid(self) -> tuple[int | None, float | None]:
@@ -117,8 +117,8 @@ class Alternative(NamedTuple):
         """The output, and the output after gas. If offers are simulated, a service's or an aggregator's amounts are the
         simulated ones, None without a simulation."""
         if self.kind not in REMOTE_KINDS or self.simulation is None:
-            return self.amount_out, self.output_net_of_gas
-        return (None, None) if self._says_only else (self.amount_paid, self.paid_net_of_gas)
+            return self.amount_out, self.output_after_gas
+        return (None, None) if self._says_only else (self.amount_paid, self.paid_after_gas)
 
     @property
     def _says_only(self) -> bool:
@@ -193,7 +193,7 @@ class Comparison(NamedTuple):
         """
         if self.figures is not None:
             return self.figures.gas_value_source
-        is_known = any(each.output_net_of_gas is not None for each in self.alternatives)
+        is_known = any(each.output_after_gas is not None for each in self.alternatives)
         return GasValueSource.SERVICE if is_known else None
 
     def rows(self) -> tuple[dict[str, Any], ...]:
@@ -201,7 +201,7 @@ class Comparison(NamedTuple):
         return tuple(map(self._row, self.alternatives))
 
     def _row(self, each: Alternative) -> dict[str, Any]:
-        simulation, (amount_out, output_net_of_gas) = each.simulation, each.shown_amounts
+        simulation, (amount_out, output_after_gas) = each.simulation, each.shown_amounts
         return {
             "kind": each.kind.value,
             "name": each.name or None,
@@ -211,7 +211,7 @@ class Comparison(NamedTuple):
             "versusSplitBps": self.versus_split_bps(each),
             "gasUnits": _text(each.gas_units),
             "gasUsd": each.gas_usd,
-            "outputAfterGas": _text(output_net_of_gas),
+            "outputAfterGas": _text(output_after_gas),
             "versusBestBps": self.versus_best_bps(each),
             "timeS": each.time_s,
             "block": each.state.block if each.state else None,
@@ -221,7 +221,7 @@ class Comparison(NamedTuple):
             "simulatedOutput": _text(simulation.amount_out) if simulation else None,
             "simulatedGasUnits": _text(simulation.gas_units) if simulation else None,
             "simulatedGasUsd": simulation.gas_usd if simulation else None,
-            "simulatedAfterGas": _text(simulation.output_net_of_gas) if simulation else None,
+            "simulatedAfterGas": _text(simulation.output_after_gas) if simulation else None,
             "error": each.error.message if each.error else None,
         }
 
@@ -260,7 +260,7 @@ class Comparison(NamedTuple):
 
     def versus_best_bps(self, alternative: Alternative) -> float | None:
         """Return how much more an alternative pays than the best one, after gas: 0 for the best; None if unknown."""
-        return _difference_bps(alternative.paid_net_of_gas, self.alternatives[0].paid_net_of_gas)
+        return _difference_bps(alternative.paid_after_gas, self.alternatives[0].paid_after_gas)
 
 
 class AnsweredAlternative(NamedTuple):

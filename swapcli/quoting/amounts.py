@@ -161,7 +161,7 @@ def _check_range(amount: int) -> int:
 
 
 def _describe(value: object) -> str:
-    return truncate(f"{type(value).__name__} {value!r}", SHOWN_INPUT_CHARACTERS)
+    return "None" if value is None else truncate(f"{type(value).__name__} {value!r}", SHOWN_INPUT_CHARACTERS)
 
 
 def _not_an_amount(text: str, hint: str) -> InvalidAmount:

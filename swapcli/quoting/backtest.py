@@ -51,8 +51,8 @@ class BacktestOrder(NamedTuple):
 class BacktestQuote(NamedTuple):
     """The quote of an order at a past block. Amounts are in base units of the output token.
 
-    `net_of_gas` and `single_net_of_gas` are None if gas has no price; `single_out` is the output of the best single
-    path, None if no single path can fill the order. `pools` is the number of the route's pools. Without a quote,
+    `output_after_gas` and `single_path_after_gas` are None if gas has no price; `single_out` is the output of the best
+    single path, None if no single path can fill the order. `pools` is the number of the route's pools. Without a quote,
     `error` says why. `gas_value_source` is as in `QuoteFigures`.
     """
 
@@ -61,10 +61,10 @@ class BacktestQuote(NamedTuple):
     order_id: str
     amount_in: int
     amount_out: int | None = None
-    net_of_gas: int | None = None
+    output_after_gas: int | None = None
     gas_units: int | None = None
     single_out: int | None = None
-    single_net_of_gas: int | None = None
+    single_path_after_gas: int | None = None
     pools: int | None = None
     error: str = ""
     gas_value_source: GasValueSource | None = None
@@ -80,11 +80,11 @@ class BacktestQuote(NamedTuple):
             "outputToken": order.token_out.symbol,
             "inputAmount": str(self.amount_in),
             "outputAmount": _text(self.amount_out),
-            "outputAfterGas": _text(self.net_of_gas),
+            "outputAfterGas": _text(self.output_after_gas),
             "gasValueSource": self.gas_value_source,
             "gasUnits": _text(self.gas_units),
             "singlePathOutputAmount": _text(self.single_out),
-            "singlePathAfterGas": _text(self.single_net_of_gas),
+            "singlePathAfterGas": _text(self.single_path_after_gas),
             "gainBps": self.gain_bps,
             "pools": self.pools,
             "error": self.error or None,
@@ -93,7 +93,7 @@ class BacktestQuote(NamedTuple):
     @property
     def gain_bps(self) -> float | None:
         """The gain of the route over the single path, after gas if gas is known; None if the gain is unknown."""
-        route, single = self.net_of_gas, self.single_net_of_gas
+        route, single = self.output_after_gas, self.single_path_after_gas
         if route is None or single is None or single <= 0:
             route, single = self.amount_out, self.single_out
         if route is None or single is None or single <= 0:
@@ -225,10 +225,10 @@ def _quote(
     single = figures.single_path
     return empty._replace(
         amount_out=figures.amount_out,
-        net_of_gas=figures.output_net_of_gas,
+        output_after_gas=figures.output_after_gas,
         gas_units=figures.gas_units,
         single_out=single.amount_out if single else None,
-        single_net_of_gas=single.output_net_of_gas if single else None,
+        single_path_after_gas=single.output_after_gas if single else None,
         pools=_count_pools(answer),
         gas_value_source=figures.gas_value_source,
     )

@@ -107,7 +107,7 @@ def _local_alternatives(
                 amount_out=single.amount_out,
                 gas_units=single.gas_units,
                 gas_usd=single.gas_usd,
-                output_net_of_gas=single.output_net_of_gas,
+                output_after_gas=single.output_after_gas,
                 state=split.state,
             )
         )
@@ -172,7 +172,7 @@ def _quote(
         figures.amount_out,
         figures.gas_units,
         figures.gas_usd,
-        figures.output_net_of_gas,
+        figures.output_after_gas,
         time_s,
         figures.state,
     )
@@ -193,7 +193,7 @@ def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Orde
             return answer
         cost = offer_cost(split.quoted, alternative.gas_units, extra_wei(answer.offer, order))
         net = cost.taken_from(answer.offer.amount_out)
-        return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
+        return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_after_gas=net))
     if figures is None:
         return answer
     if figures.gas_wei is None:  # a service with the Fibrous API's first version gives units
@@ -201,7 +201,7 @@ def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Orde
     else:
         cost = OfferCost(figures.gas_usd, split.quoted.quote.cost_in_output(figures.gas_wei))
     net = cost.taken_from(figures.amount_out_after_fee)
-    return answer._replace(alternative=alternative._replace(output_net_of_gas=net))
+    return answer._replace(alternative=alternative._replace(output_after_gas=net))
 
 
 def _own_calls(
@@ -231,7 +231,7 @@ def _run_in_thread(function: Callable[[], T]) -> Future[T]:
 
 
 def _rank(alternative: Alternative, split: Alternative) -> tuple[int, bool, int]:
-    net, amount_out = alternative.paid_net_of_gas, alternative.amount_paid
+    net, amount_out = alternative.paid_after_gas, alternative.amount_paid
     return _tier(alternative, split), net is None, -((amount_out or 0) if net is None else net)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.interface.json_schemas import JsonSchema, build_document_schema
 
@@ -13,6 +14,7 @@ NETWORK_FILE: Final = "network"
 """The name of the JSON schema of network files."""
 
 
+@checks_arguments
 def schema(name: str) -> JsonSchema:
     """Return the JSON schema of a command's document, such as "route" or "market-info", or of a "network" file.
 

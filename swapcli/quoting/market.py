@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
 from swapcli.core.errors import MarketUnavailable
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
@@ -108,6 +109,7 @@ class Market:
         self._finalizer = finalize(self, source.close)
 
     @classmethod
+    @checks_arguments
     def open(
         cls,
         network: str,
@@ -120,9 +122,12 @@ class Market:
     ) -> Self:
         """Open the market that the command line uses for `network`, a name or chain id.
 
-        That is the service in the settings, if any; otherwise the market file, the store or the embedded market; and
-        without any of these, the pools that factories list for the tokens of an order. An order's pools are read from
-        the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
+        If no node responds and there is no store, its prices are modelled, not real: to get an error instead, pass
+        `settings={"live": "require"}`, or use `Market.live`.
+
+        The market is the service in the settings, if any; otherwise the market file, the store or the embedded market;
+        and without any of these, the pools that factories list for the tokens of an order. An order's pools are read
+        from the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
         excludes them. If no public node responds, quotes use stored or modelled state and carry the warning
         `LIVE_UNAVAILABLE`. A transaction on modelled prices raises `ModelledState`, unless nodes are excluded. `block`
         is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
@@ -130,6 +135,7 @@ class Market:
         return cls(*_opener(settings, warn, reuse_searches, block).open(network, offline=offline))
 
     @classmethod
+    @checks_arguments
     def embedded(
         cls,
         network: str,
@@ -145,6 +151,7 @@ class Market:
         return cls(*_opener(settings, warn, reuse_searches).embedded(network))
 
     @classmethod
+    @checks_arguments
     def from_file(
         cls,
         path: str | PathLike[str],
@@ -161,6 +168,7 @@ class Market:
         return cls(*_opener(settings, warn, reuse_searches).from_file(path, skip_bad_pools=skip_bad_pools))
 
     @classmethod
+    @checks_arguments
     def store(
         cls,
         network: str,
@@ -177,6 +185,7 @@ class Market:
         return cls(*_opener(settings, warn, reuse_searches).store(network, folder))
 
     @classmethod
+    @checks_arguments
     def live(
         cls,
         network: str,
@@ -199,6 +208,7 @@ class Market:
         return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url))
 
     @classmethod
+    @checks_arguments
     def service(
         cls, network: str, *, api_url: str, settings: Mapping[str, object] | None = None, warn: Warn = None
     ) -> Self:
@@ -243,6 +253,7 @@ class Market:
         with self._lock:
             return self._quotes().known_market().tokens
 
+    @checks_arguments
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
 
@@ -251,6 +262,7 @@ class Market:
         with self._lock:
             return self.source.token(name)
 
+    @checks_arguments
     def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
         """Return the mid prices of tokens in USD and in `unit`, by default the native token. A price may be None.
 
@@ -259,6 +271,7 @@ class Market:
         with self._lock:
             return self._quotes().prices(tokens, unit)
 
+    @checks_arguments
     def quote(
         self,
         token_in: str | Token,
@@ -312,6 +325,7 @@ class Market:
             with joined.joined(read_request) as order:
                 yield lambda: find_quote(joined.turn(order))
 
+    @checks_arguments
     def watch(
         self,
         token_in: str | Token,
@@ -350,6 +364,7 @@ class Market:
 
         return MarketWatch(self.source, self._nodes, quote_newest, every_s, on_failure)
 
+    @checks_arguments
     def depth(
         self,
         token_in: str | Token,
@@ -365,6 +380,7 @@ class Market:
         with self._lock:
             return self._quotes().depth(token_in, token_out, amounts, options)
 
+    @checks_arguments
     def plan(
         self,
         token_in: str | Token,
@@ -404,6 +420,7 @@ class Market:
         with self._lock:
             return self._quotes().plan_order(order, options, terms)
 
+    @checks_arguments
     def build_part(self, path: str, **terms: Unpack[TransactionKeywords]) -> BuiltPart:
         """Return the payload of the part that is due in a plan file, and record it there.
 
@@ -416,6 +433,7 @@ class Market:
         with self._lock:
             return build_market_part(self, self._price_request, path, terms)
 
+    @checks_arguments
     def compare(
         self,
         token_in: str | Token,
@@ -456,6 +474,7 @@ class Market:
         with self._lock:
             return self._quotes().compare_order(order, options, services, aggregators)
 
+    @checks_arguments
     def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
         """Return the pools that trade `tokens` (at most two), deepest first, then the pools that a sync skipped.
 
@@ -464,6 +483,7 @@ class Market:
         with self._lock:
             return self._quotes().pool_list(tokens, limit)
 
+    @checks_arguments
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """Return the rows of `swapcli pools --json`, with None for missing fields. Raises as `pool_list`.
 
@@ -471,6 +491,7 @@ class Market:
         """
         return self.pool_list(*tokens, limit=limit).rows()
 
+    @checks_arguments
     def balance(self, owner: str, *tokens: str | Token) -> Holdings:
         """Return an account's balances of `tokens`, by default of all known tokens it holds.
 
@@ -483,6 +504,7 @@ class Market:
             quotes = self._quotes()
             return find_holdings(self._nodes, self.network, owner, list(map(quotes.find, tokens)), quotes.known_market)
 
+    @checks_arguments
     def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
         """Return how much of an account's token `spender` may take; the default spender is the network's router.
 
@@ -494,6 +516,7 @@ class Market:
         with self._lock:
             return find_allowance(self._nodes, self.network, owner, self._quotes().find(token), spender)
 
+    @checks_arguments
     def quote_many(
         self,
         orders: Iterable[tuple[str | Token, str | Token, Amount] | Mapping[str, Any]],
@@ -528,6 +551,7 @@ class Market:
 
         return quote_many(self._lock, self._quotes, orders, executor, answered, options)
 
+    @checks_arguments
     def verify(self, transaction: str) -> Verification:
         """Return the swaps of a mined transaction, given by its hash, with their quotes on the state just before each.
 
@@ -539,6 +563,7 @@ class Market:
         with self._lock:
             return self._history().verify(transaction)
 
+    @checks_arguments
     def verify_recent(
         self,
         count: int = 3,
@@ -566,6 +591,7 @@ class Market:
                 on_swap=on_swap,
             )
 
+    @checks_arguments
     def record(self, transaction: str) -> Recording:
         """Return the swaps of a mined transaction with the state of their pools at the parent block.
 
@@ -576,6 +602,7 @@ class Market:
         with self._lock:
             return self._history().record(transaction)
 
+    @checks_arguments
     def record_recent(
         self,
         count: int = 20,
@@ -593,6 +620,7 @@ class Market:
         with self._lock:
             return self._history().record_recent(count, pool=pool, protocols=protocols, max_requests=max_requests)
 
+    @checks_arguments
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """Compare mined transactions, given by hash, with the best routes at their parent blocks.
 
@@ -602,6 +630,7 @@ class Market:
         with self._lock:
             return self._history().hindsight(transactions, use_cache=use_cache)
 
+    @checks_arguments
     def backtest(
         self,
         orders: Iterable[tuple[str | Token, str | Token, Amount]],
@@ -654,6 +683,7 @@ class Market:
 
         return bind_quote(answer, terms, self)
 
+    @checks_arguments
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of a quote from this market in the order in which to send them: approvals first, the
         swap last.
@@ -671,15 +701,18 @@ class Market:
         """
         return self.prepare(quote, **terms).transactions
 
+    @checks_arguments
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
         return self.prepare(quote, **terms).transactions[-1]
 
+    @checks_arguments
     def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
         """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
         with self._lock:
             return self._builder().prepare(quote, terms)
 
+    @checks_arguments
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router, as `eth_signTypedData_v4` takes it.
 
@@ -698,6 +731,7 @@ class Market:
         with self._lock:
             return self._builder().permit(quote, owner, deadline)
 
+    @checks_arguments
     def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
         """Return the verdict on the transactions of a quote, with its warnings and figures.
 
@@ -707,6 +741,7 @@ class Market:
         with self._lock:
             return self._builder().check(quote, terms)
 
+    @checks_arguments
     def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
         """Return the transactions of an earlier route (`SwapQuote.to_dict`) on the current state.
 
@@ -834,6 +869,10 @@ def quote(
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
     """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
+
+    If no node responds and there is no store, its prices are modelled, not real (see `quote.state` and
+    `quote.warnings`): to get an error instead, use `Market.live(network).quote`, or set the environment variable
+    `SWAPCLI_LIVE=require`.
 
     Opens `Market.open(network)` each time: for several quotes, keep a market open. Raises as `Market.quote`.
     """

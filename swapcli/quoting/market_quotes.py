@@ -208,8 +208,9 @@ class MarketQuotes:
     ) -> list[BacktestOrder]:
         """Return orders in base units, numbered from 0. Raises as `Market.quote`."""
         from swapcli.quoting.backtest import BacktestOrder
+        from swapcli.quoting.many_quotes import read_order
 
-        built = [self._build_order(*order, options) for order in orders]
+        built = [self._build_order(*read_order(order), options) for order in orders]
         return [BacktestOrder(str(n), each.token_in, each.token_out, each.amount) for n, each in enumerate(built)]
 
     def known_market(self) -> MarketState:
@@ -253,6 +254,8 @@ def quote_many(
     from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
 
     quotes = open_quotes()
+    if executor is not None and not (callable(executor) or hasattr(executor, "submit")):
+        raise InvalidInput(f"executor must be an executor or a function that makes one, not {describe(executor)}")
     prepared = _prepare_orders(lock, open_quotes, orders, answered, options)
     if executor is not None:
         return quote_in_executor(quotes.source_in_memory(), quotes.market, prepared, executor)

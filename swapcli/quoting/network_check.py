@@ -14,6 +14,7 @@ from swapcli.core.model.network import Deployment, Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.address import display_address, parse_address
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.config import Settings
 from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
@@ -109,6 +110,7 @@ class DefinitionFile(NamedTuple):
     content: Mapping[str, Any]
 
 
+@checks_arguments
 def check_network(
     network: str, *, rpc_url: str | None = None, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkCheck:

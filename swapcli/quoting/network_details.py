@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from swapcli.core.model.network import Deployment, Network, dialect_package
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.config.network_files import described_by
 from swapcli.quoting.config.networks import described_network
@@ -130,6 +131,7 @@ class NetworkDefinition(NamedTuple):
         return self.content
 
 
+@checks_arguments
 def network_details(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkDetails:
     """Return a network in full. Raises `UnknownNetwork`, `ConfigError`."""
     sources = open_program_sources(settings)
@@ -137,6 +139,7 @@ def network_details(network: str, *, settings: Mapping[str, object] | SourceChoo
     return NetworkDetails(found, tuple(described_by(found.name, own)), tuple(_nodes(found, own)))
 
 
+@checks_arguments
 def network_definition(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkDefinition:

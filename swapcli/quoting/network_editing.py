@@ -13,6 +13,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
 
@@ -66,6 +67,7 @@ class RemovedNetwork(NamedTuple):
         return {"network": self.network, "file": self.file, "packaged": self.is_packaged}
 
 
+@checks_arguments
 def add_network(
     source: str,
     *,
@@ -99,6 +101,7 @@ def add_network(
     return AddedNetwork(network, str(file), change, entries, check)
 
 
+@checks_arguments
 def remove_network(
     network: str,
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.health import UNHEALTHY
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.config import network_names_from
@@ -66,6 +67,7 @@ class HealthReport(NamedTuple):
             )
 
 
+@checks_arguments
 def health(
     *networks: str,
     everything: bool = False,

@@ -11,6 +11,7 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.plugins import NETWORK_GROUP, Plugin, plugins
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.payload.router_trust import known_dialects
 from swapcli.quoting.config import network_names_from
@@ -96,6 +97,7 @@ class NodeReports(NamedTuple):
         return [node_document(self.network, each) for each in self.nodes]
 
 
+@checks_arguments
 def networks(*, everything: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
     """Return the user's networks: those of the interface, of network files and of the settings. Raises `ConfigError`.
 
@@ -138,6 +140,7 @@ def _unread_document(plugin: Plugin) -> NetworkDocumentJson:
     }
 
 
+@checks_arguments
 def probe_nodes(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NodeReports:
     """Check each public node of a network: its latency, block, limits and missing features.
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from swapcli.core.errors import InputOutputError, SwapcliError
 from swapcli.core.model.pool import Pool, PoolIdentity, RoundingGain
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.families import family
 
 CHECKER: Final = "check_proof.py"
@@ -62,6 +63,7 @@ class ProofCheck(NamedTuple):
     on_faith: tuple[tuple[str, str, int, float], ...]
 
 
+@checks_arguments
 def check_proof(proof: str | bytes, *, recompute: bool = False) -> ProofCheck:
     """Check a proof, JSON or gzip, with the program `scripts/check_proof.py`. An unreadable proof is rejected.
 

@@ -11,6 +11,7 @@ from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.number_format import format_time
 from swapcli.core.plugins import FAMILY_GROUP, Plugin, plugins
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.families import family
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
@@ -183,6 +184,7 @@ class _KnownPools(NamedTuple):
     unexplained: dict[str, list[str]]
 
 
+@checks_arguments
 def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> ProtocolList:
     """Return the protocols of a network, with the pools of its store or its embedded market.
 

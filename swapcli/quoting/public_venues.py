@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.quoting.protocol_list import ProtocolSupport, QuoteKind, describe_protocols
@@ -84,6 +85,7 @@ class VenueList(NamedTuple):
         return [each.document() for each in self.venues]
 
 
+@checks_arguments
 def public_venues(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> VenueList:
     """Return a network's protocols in public lists, and how they are quoted.
 

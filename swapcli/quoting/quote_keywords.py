@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Required, TypeAlias, TypedDict
 
+from swapcli.core.validation.argument_types import check_keywords
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -66,3 +68,8 @@ class TransactionKeywords(TypedDict, total=False):
     allow_fees: bool
     signature: str
     handoff: Handoff
+
+
+def check_transaction_keywords(given: TransactionKeywords) -> None:
+    """Raise `TypeError` for a keyword that transactions do not have, `InvalidInput` for a value of a wrong type."""
+    check_keywords("a transaction", given, TransactionKeywords)

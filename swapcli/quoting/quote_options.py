@@ -82,7 +82,8 @@ def resolve_options(
     """
     settings = override_settings(settings, dict(_overrides(options)))
     api_version = _resolve_generation(settings.api_version, network)
-    if (max_pools := options.get("max_pools")) is not None and max_pools < 1:
+    max_pools = options.get("max_pools")
+    if max_pools is not None and (not isinstance(max_pools, int) or max_pools < 1):
         raise InvalidOption("a route must have at least one pool", hint="set max_pools to 1 or more")
     return QuoteOptions(
         api_version,
@@ -165,8 +166,7 @@ def _resolve_integrator(
 
 def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
     """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
-    if recipient is None:
-        raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
+    recipient = SwapTerms(slippage_ppm, recipient).required_recipient
     if is_native(recipient, network.kind):
         raise InvalidAddress(f"destination: funds sent to {recipient} are lost", hint="give the address of your wallet")
     check_account(recipient, network.kind)
@@ -184,6 +184,13 @@ def parse_address_option(text: str, network: Network, label: str) -> str:
         except InvalidAddress as error:
             error.hint = error.hint or advise_address(text)
             raise
+
+
+def parse_destination(text: str | None, network: Network) -> str:
+    """Return the recipient that a program has given. Raises `InvalidOption` if it has not, `InvalidAddress`."""
+    if text is None:
+        raise InvalidOption("a transaction needs a recipient", hint='add destination="0x..."')
+    return parse_account(text, network, "destination")
 
 
 def parse_account(text: str, network: Network, label: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 
@@ -28,6 +29,7 @@ class DeploymentPayload(NamedTuple):
         return {"network": self.network, "chainId": chain_id, "value": str(value), "calldata": calldata}
 
 
+@checks_arguments
 def router_deployment(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> DeploymentPayload:

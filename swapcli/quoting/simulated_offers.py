@@ -208,7 +208,7 @@ def _replayed(alternative: Alternative, split: Alternative, quoted: QuoteResult 
         gas_units = _in_proportion(alternative.gas_units, proof.gas_units, split.gas_units)
         cost = offer_cost(quoted, gas_units)
         net = cost.taken_from(amount_out)
-        replayed = replayed._replace(gas_units=gas_units, gas_usd=cost.usd, output_net_of_gas=net)
+        replayed = replayed._replace(gas_units=gas_units, gas_usd=cost.usd, output_after_gas=net)
     return alternative._replace(simulation=replayed)
 
 

@@ -11,6 +11,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.interface.quote_fields import render_state_source
 from swapcli.quoting.openers.program_setup import open_program_sources
@@ -136,6 +137,7 @@ def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> S
     return StoreList(tuple(found), tuple(failures))
 
 
+@checks_arguments
 def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreInfo:
     """Return the contents of a network's store. Raises `ConfigError` without a store, `MarketError` if it is
     damaged."""
@@ -143,6 +145,7 @@ def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser |
         return describe_store(stored.read_summary())
 
 
+@checks_arguments
 def import_market(
     file: str,
     network: str | None = None,
@@ -175,6 +178,7 @@ def import_market(
         return describe_store(target.read_summary())
 
 
+@checks_arguments
 def export_market(
     network: str, file: str | None = None, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> ExportedMarket:
@@ -199,6 +203,7 @@ def export_market(
     return ExportedMarket(market, text, file or "", StateSource.of(market, SYSTEM_CLOCK.now_s()))
 
 
+@checks_arguments
 def remove_store(
     network: str,
     *,

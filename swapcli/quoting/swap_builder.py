@@ -18,6 +18,7 @@ from swapcli.quoting.quote_options import (
     check_allowed_recipient,
     parse_account,
     parse_address_option,
+    parse_destination,
     require_swap_terms,
     warning_limits,
 )
@@ -146,6 +147,10 @@ class SwapBuilder:
         return self.check_swap(quote, payload, terms, checks)
 
     def _settings(self, options: TransactionKeywords) -> Settings:
+        """Return the settings with the options of a transaction. Raises as `check_transaction_keywords`."""
+        from swapcli.quoting.quote_keywords import check_transaction_keywords
+
+        check_transaction_keywords(options)
         values = {name: options.get(name) for name in ("slippage", "max_impact", "max_slippage")}
         texts = {name: None if value is None else str(value) for name, value in values.items()}
         return override_settings(self._nodes.setup.settings, texts)
@@ -160,7 +165,7 @@ class SwapBuilder:
         network = self._source.network
         SLIPPAGE_RANGE[api_version].check(slippage_ppm)
         settle_slippage(slippage_ppm, settings)
-        terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
+        terms = require_swap_terms(parse_destination(options.get("destination"), network), slippage_ppm, network)
         allowed = options.get("allow_recipient")
         check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
         handoff = options.get("handoff")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from swapcli.core.errors import MarketUnavailable
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -165,6 +166,7 @@ class SwapQuote:
 
         return prove(self.answer)
 
+    @checks_arguments
     def write_proof(self, path: str) -> SwapQuote:
         """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which then names the
         file.
@@ -202,6 +204,7 @@ class SwapQuote:
 
         return to_json(self.to_dict())
 
+    @checks_arguments
     def svg(self, width: int | None = None) -> str:
         """Return the picture of the route as an SVG document, by default 720 pixels wide."""
         from swapcli.quoting.pictures.picture_width import parse_width
@@ -233,6 +236,7 @@ class SwapQuote:
         """Return the `transactions` of the swap with the warnings to read before signing. See `Market.prepare`."""
         return self.market.prepare(self, **terms)
 
+    @checks_arguments
     def permit(self, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the router's approval. See `Market.permit`."""
         return self.market.permit(self, owner=owner, deadline=deadline)

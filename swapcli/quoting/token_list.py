@@ -15,6 +15,7 @@ from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKin
 from swapcli.core.networks.address import display_address, without_chain
 from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources
 
@@ -93,6 +94,7 @@ class _KnownTokens(NamedTuple):
     transfers: Mapping[str, TransferBehaviour]
 
 
+@checks_arguments
 def tokens(
     network: str,
     pattern: str | None = None,

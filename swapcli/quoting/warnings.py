@@ -174,9 +174,12 @@ def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
 
 
 def live_warnings(origin: StateSource) -> Iterator[Finding]:
-    """Yield a warning if live state was requested but no node returned it."""
+    """Yield a warning if live state was requested but no node returned it: stored prices are real, modelled ones are
+    not."""
     if origin.live_failure:
-        yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure)
+        is_unreal = origin.provenance is not None and not origin.is_live
+        level = Level.WARN if is_unreal else None
+        yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure, level=level)
 
 
 def _gas_warnings(answer: QuoteResult, terms: SwapTerms, cost: int | None) -> Iterator[Finding]:

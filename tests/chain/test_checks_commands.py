@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -278,7 +279,8 @@ def document_of(transaction: Transaction) -> dict[str, Any]:
     return {"to": transaction.to, "value": transaction.value, "data": transaction.calldata}
 
 
-LABELS = {"nonce": "nonce", "gas": "gas", "maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
+LABELS = {"nonce": "nonce", "gas": "gas"}
+FEE_LABELS = {"maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
 
 
 @pytest.mark.parametrize("form", ["--format=plain", "--format=table"])
@@ -286,7 +288,10 @@ def test_people_read_nonce_gas_and_fees(client: Client, form: str) -> None:
     (swap,) = client.calldata("ETH", "USDC", "1", "--from", USER, "--json").json["transactions"]
     shown = client.calldata("ETH", "USDC", "1", "--from", USER, form).stdout
     lines = [line.split() for line in shown.splitlines()]
-    assert all([*label.split(), str(swap[name])] in lines for name, label in LABELS.items())
+    assert all([label, str(swap[name])] in lines for name, label in LABELS.items())
+    for name, label in FEE_LABELS.items():
+        (gwei,) = [words[2] for words in lines if words[:2] == label.split() and words[3:] == ["gwei"]]
+        assert Decimal(gwei.replace(",", "")) * 10**9 == int(swap[name])
 
 
 def test_people_read_what_is_taken_back_first(client: Client) -> None:

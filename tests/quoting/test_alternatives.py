@@ -33,7 +33,7 @@ def test_what_it_pays(
     simulation: AlternativeSimulation | None, paid: int | None, net: int | None, gas: tuple[object, object]
 ) -> None:
     alternative = SAYS._replace(simulation=simulation)
-    assert (alternative.amount_paid, alternative.paid_net_of_gas, alternative.gas_paid) == (paid, net, gas)
+    assert (alternative.amount_paid, alternative.paid_after_gas, alternative.gas_paid) == (paid, net, gas)
 
 
 def test_differences_are_of_what_is_paid() -> None:

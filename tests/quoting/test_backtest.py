@@ -14,13 +14,13 @@ def order() -> BacktestOrder:
         return BacktestOrder("a", market.token("ETH"), market.token("USDC"), 2 * 10**18)
 
 
-def test_gains_are_net_of_gas_where_that_is_known() -> None:
+def test_gains_are_after_gas_where_that_is_known() -> None:
     quote = BacktestQuote(1, 1, "a", 1, 10_200, 10_100, 1, 10_000, 10_000)
     assert quote.gain_bps == 100
-    assert quote._replace(net_of_gas=None).gain_bps == 200
-    assert quote._replace(single_net_of_gas=-5).gain_bps == 200, "gas costs more than the path pays"
-    assert quote._replace(single_out=None, single_net_of_gas=None).gain_bps is None
-    assert quote._replace(amount_out=None, net_of_gas=None).gain_bps is None
+    assert quote._replace(output_after_gas=None).gain_bps == 200
+    assert quote._replace(single_path_after_gas=-5).gain_bps == 200, "gas costs more than the path pays"
+    assert quote._replace(single_out=None, single_path_after_gas=None).gain_bps is None
+    assert quote._replace(amount_out=None, output_after_gas=None).gain_bps is None
 
 
 def test_a_summary_counts_wins_and_failures(order: BacktestOrder) -> None:

@@ -113,6 +113,6 @@ def test_without_a_node_no_mistake_comes_first(market: Market) -> None:
 def test_what_an_aggregator_says_is_less_its_gas_at_our_price(market: Market) -> None:
     with playing(market, {"a": Character(str(ABOUT)), "b": Character(str(ABOUT), gas=300_000)}, 5.0) as options:
         rows = aggregators(compare(market, options))
-    gas = [ABOUT - (rows[name].output_net_of_gas or 0) for name in "AB"]
+    gas = [ABOUT - (rows[name].output_after_gas or 0) for name in "AB"]
     assert 0 < gas[0] < gas[1] <= 2 * gas[0] + 1
     assert all(each.simulation and each.simulation.outcome is SimulationOutcome.NOT_SIMULATED for each in rows.values())

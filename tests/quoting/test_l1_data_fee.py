@@ -86,7 +86,7 @@ def test_the_l1_fee_is_added_to_gas_costs_once(seed: int, terms: L1FeeParams) ->
         assert after.gas_usd == pytest.approx((before.gas_wei + fee_wei) * before.wei_usd)
     if before.wei_usd is not None and before.price_out_usd:
         wei_value = before.wei_usd / before.price_out_usd * 10**before.order.token_out.decimals
-        net = compute_figures(charged, SwapTerms(5_000)).output_net_of_gas
+        net = compute_figures(charged, SwapTerms(5_000)).output_after_gas
         assert net == pytest.approx(after.amount_out - after.gas_wei * wei_value, rel=1e-9, abs=1)
     v2 = answer.result.api_version is ApiVersion.V2
     expected_gas = (None, after.gas_wei) if v2 else (before.gas_units, None)

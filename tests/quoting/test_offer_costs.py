@@ -27,7 +27,7 @@ def test_the_gas_of_the_split_route_costs_what_its_quote_says(quote: SwapQuote) 
     assert isinstance(answer, LocalQuote)
     cost = offer_cost(answer, answer.quote.gas_units)
     assert cost.usd == pytest.approx(figures.gas_usd)
-    assert cost.taken_from(figures.amount_out) == pytest.approx(figures.output_net_of_gas, abs=1)
+    assert cost.taken_from(figures.amount_out) == pytest.approx(figures.output_after_gas, abs=1)
 
 
 def test_more_gas_and_more_native_currency_cost_more(quote: SwapQuote) -> None:

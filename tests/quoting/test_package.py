@@ -63,6 +63,8 @@ def test_importing_market_and_quote_is_light(tmp_path: Path) -> None:
             "core.errors",
             "core.plugins",
             "core.records",
+            "core.validation",
+            "core.validation.argument_types",
             "quoting",
             "quoting.market",
             "quoting.price_policy",

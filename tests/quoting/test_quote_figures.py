@@ -55,8 +55,8 @@ def test_amounts_follow_from_the_exact_output(
     assert figures.min_received == min_received(figures.amount_out_after_fee, slippage_ppm)
     assert figures.gas_wei == answer.quote.gas_units * answer.quote.gas_price_wei + answer.quote.l1_fee_wei
     assert figures.gas_usd is not None
-    assert figures.output_net_of_gas is not None
-    cost = figures.amount_out_after_fee - figures.output_net_of_gas
+    assert figures.output_after_gas is not None
+    cost = figures.amount_out_after_fee - figures.output_after_gas
     price_usd = answer.quote.price_out_usd or 0.0
     assert cost == pytest.approx(ceil(Fraction(figures.gas_usd) / Fraction(price_usd) * 10**6), abs=1)
     assert figures.single_path is not None
@@ -71,21 +71,21 @@ def test_gas_above_a_tenth_of_the_output_is_warned_of(base: InMemorySource, amou
     answer = quote(base, "ETH", "USDC", amount)
     terms = SwapTerms(5_000, integrator=Integrator("0x" + "9" * 40, fee_bps))
     figures = compute_figures(answer, terms)
-    assert figures.output_net_of_gas is not None
-    cost = figures.amount_out_after_fee - figures.output_net_of_gas
+    assert figures.output_after_gas is not None
+    cost = figures.amount_out_after_fee - figures.output_after_gas
     is_warned = "GAS_EXCEEDS_SHARE" in [each.code for each in figures.warnings]
     assert is_warned == (10 * cost > figures.amount_out_after_fee)
     (shown,) = [each for each in build_facts(answer, terms, figures, verbose=True) if each.name == "After gas"]
     whole, _, _ = shown.value.partition(" ")
-    assert Fraction(whole.replace(",", "")) * 10**6 == figures.output_net_of_gas
-    assert ("more than all" in shown.note) == (figures.output_net_of_gas <= 0)
+    assert Fraction(whole.replace(",", "")) * 10**6 == figures.output_after_gas
+    assert ("more than all" in shown.note) == (figures.output_after_gas <= 0)
 
 
 @pytest.mark.parametrize("bought", ["ETH", "WETH"])
 def test_native_output_pays_for_its_gas_exactly(base: InMemorySource, bought: str) -> None:
     answer = quote(base, "USDC", bought, 5_000_000)
     figures = compute_figures(answer, TERMS)
-    assert figures.output_net_of_gas == answer.quote.amount_out - answer.quote.gas_wei
+    assert figures.output_after_gas == answer.quote.amount_out - answer.quote.gas_wei
 
 
 def test_a_service_leaves_unknown_what_it_does_not_report() -> None:
@@ -94,7 +94,7 @@ def test_a_service_leaves_unknown_what_it_does_not_report() -> None:
     state = StateSource(None, "quotes.example", service_url="https://quotes.example")
     answer = RemoteQuote(known.order, result, known.network, known.tokens, state, known.timestamp_ms)
     figures = compute_figures(answer, TERMS)
-    unknown = (figures.gas_units, figures.gas_price_wei, figures.gas_wei, figures.gas_usd, figures.output_net_of_gas)
+    unknown = (figures.gas_units, figures.gas_price_wei, figures.gas_wei, figures.gas_usd, figures.output_after_gas)
     assert unknown == (None,) * 5
     assert figures.single_path is None
     assert figures.expires_at_s == int(NOW_S) + 60

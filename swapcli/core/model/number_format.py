@@ -139,5 +139,6 @@ def format_gas_price(wei: int) -> str:
 
 
 def format_gwei(wei: int) -> str:
-    """Format a gas price in gwei: 5000000 -> "0.005 gwei"."""
-    return f"{wei / 1e9:,.9f}".rstrip("0").rstrip(".") + " gwei"
+    """Format a gas price in gwei, exactly: 5000000 -> "0.005 gwei"."""
+    whole, rest = divmod(wei, 10**9)
+    return f"{whole:,}.{rest:09d}".rstrip("0").rstrip(".") + " gwei"

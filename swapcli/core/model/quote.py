@@ -109,7 +109,7 @@ class Certificate(NamedTuple):
 
     `bound` is a proven upper bound on the output of every routing in the scope of `docs/proof.md`, in base units of the
     output token. If the market contains arbitrage, `acyclic_bound` is the same bound over the directions that the route
-    may use. Gaps are relative to the quote's output in basis points. `net_of_gas` also counts gas; None if the quote is
+    may use. Gaps are relative to the quote's output in basis points. `after_gas` also counts gas; None if the quote is
     worth no more than its gas.
     """
 
@@ -118,7 +118,7 @@ class Certificate(NamedTuple):
     acyclic_bound: float
     acyclic_gap_bps: float
     pools_checked: int
-    net_of_gas: NetBound | None = None
+    after_gas: NetBound | None = None
 
     @property
     def is_proof(self) -> bool:

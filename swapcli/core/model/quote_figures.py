@@ -20,14 +20,14 @@ class SinglePath(NamedTuple):
 
     `amount_out` is its exact output, and `gain_bps` how much more the quote pays; negative if the quote pays less and
     saves more than that in gas. Both are None if no single path can fill the order. `gas_units`, `gas_usd` and
-    `output_net_of_gas` are as in `QuoteFigures`, None if unknown, with the quote's fee for L1 data.
+    `output_after_gas` are as in `QuoteFigures`, None if unknown, with the quote's fee for L1 data.
     """
 
     amount_out: int | None
     gain_bps: float | None
     gas_units: int | None = None
     gas_usd: float | None = None
-    output_net_of_gas: int | None = None
+    output_after_gas: int | None = None
 
 
 class PoolLimitCost(NamedTuple):
@@ -48,7 +48,7 @@ class QuoteFigures(NamedTuple):
     """The figures of a quote for its user. Amounts are in base units; None means unknown.
 
     `amount_out_after_fee` is the output less the integrator's fee, `min_received` the least of it that the slippage
-    allows. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_net_of_gas` is
+    allows. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_after_gas` is
     `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
     the source of the gas value in the output token. `single_path` is unknown for quotes from a service and for orders
     of an output.
@@ -80,7 +80,7 @@ class QuoteFigures(NamedTuple):
     gas_wei: int | None
     l1_fee_wei: int | None
     gas_usd: float | None
-    output_net_of_gas: int | None
+    output_after_gas: int | None
     single_path: SinglePath | None
     quoted_at_s: int
     expires_at_s: int

@@ -138,10 +138,10 @@ def _with_gas_value(result: SearchResult, gas_value: float) -> SearchResult:
     single = result.best_single_path
     return result._replace(
         problem=result.problem._replace(spec=spec),
-        best=_net_of_gas(result.best, gas_value),
-        best_single_path=single and _net_of_gas(single, gas_value),
+        best=_after_gas(result.best, gas_value),
+        best_single_path=single and _after_gas(single, gas_value),
     )
 
 
-def _net_of_gas(route: ScoredRoute, gas_value: float) -> ScoredRoute:
+def _after_gas(route: ScoredRoute, gas_value: float) -> ScoredRoute:
     return route._replace(net=route.replay.amount_out - route.gas_units * gas_value)

@@ -243,10 +243,10 @@ class Router:
         output = _prove_output(graph, result)
         certificate = output.certificate
         if net is not None:
-            certificate = certificate._replace(net_of_gas=net.against(result.problem, result.best.net))
+            certificate = certificate._replace(after_gas=net.against(result.problem, result.best.net))
         if not keeps_witness:
             return result, certificate, None
-        if certificate.net_of_gas is not None and certificate.net_of_gas.gap_bps >= NO_PROOF_BPS:
+        if certificate.after_gas is not None and certificate.after_gas.gap_bps >= NO_PROOF_BPS:
             net = None  # such a bound is shown as none, also in the proof
         from swapcli.core.routing.witness import build_witness
 

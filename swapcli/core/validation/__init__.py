@@ -1,1 +1,1 @@
-PUBLIC = ("field_reader", "values")
+PUBLIC = ("argument_types", "field_reader", "values")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from swapcli import InvalidOption
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 WHOLE = "."
 """The path of the document itself, as in jq."""
 MAX_SHOWN_FIELDS = 30
+MAX_SUGGESTIONS = 3
 
 
 def select_field(document: object, path: str, *, option: str = "--get", result: Result | None = None) -> str:
     """Return the value at a dotted path, with list entries by number: strings unchanged, anything else as JSON.
 
     The path `WHOLE` is the document itself. A field that the document of `result` may have but does not have is empty.
-    For an unknown field, raises `InvalidOption` for `option`, with the closest fields, or all fields.
+    For an unknown field, raises `InvalidOption` for `option`, with the fields of this name in nested objects,
+    otherwise the closest fields, or all fields.
     """
     if path == WHOLE:
         return to_json(document)
@@ -55,7 +58,8 @@ def _unknown_field(option: str, path: str, names: list[str], value: object, resu
     elif is_list:
         hint = f"the list has entries 0 to {len(fields) - 1}" if len(fields) > 1 else "the list has one entry: 0"
     else:
-        closest = _renamed(names, fields, result) or closest_names(name, fields)
+        nested = [".".join([*names[:-1], each]) for each in _nested_paths(value, name)]
+        closest = _renamed(names, fields, result) or nested[:MAX_SUGGESTIONS] or closest_names(name, fields)
         hint = did_you_mean(closest) or f"it has {', '.join(fields[:MAX_SHOWN_FIELDS])}"
     return InvalidOption(
         f'{option}: {parent or "the JSON"} has no field "{printable(truncate(name, 40))}"',
@@ -73,6 +77,15 @@ def _renamed(names: list[str], fields: list[str], result: Result | None) -> list
         for each in FIELDS.get(names[-1], ())
         if each in fields or (result is not None and _may_be_empty(result, [*names[:-1], each]))
     ]
+
+
+def _nested_paths(value: object, name: str) -> Iterator[str]:
+    """Yield the paths of the fields of this name in nested objects, but not in entries of lists."""
+    for parent, nested in value.items() if isinstance(value, dict) else ():
+        if isinstance(nested, dict):
+            if name in nested:
+                yield f"{parent}.{name}"
+            yield from (f"{parent}.{path}" for path in _nested_paths(nested, name))
 
 
 def _subfields(value: object) -> dict[str, object]:

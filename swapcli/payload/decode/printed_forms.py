@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from swapcli.core.errors import InvalidInput
+from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata, shorten_places
 from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.starknet.decode_felts import parse_felts
 
 _FIELD: Final = re.compile(r"(to|entrypoint|value|nonce|gas|max fee|priority fee|calldata)(?:\s+(\S.*))?")
+_GWEI: Final = re.compile(rf"([0-9,]{{1,99}})(?:\.([0-9]{{1,{GWEI_DECIMALS}}}))? gwei")
 _TO: Final = re.compile(r"^to\s+0x[0-9a-fA-F]+\s*$", re.MULTILINE)
 _CALLDATA: Final = re.compile(r"^calldata(\s|$)", re.MULTILINE)
 _TITLE: Final = re.compile(r"^.+ → .+ on ([A-Za-z0-9_-]+)(?:\s{2,}.*)?$", re.MULTILINE)
@@ -73,6 +75,12 @@ def _transaction(fields: Mapping[str, str]) -> GivenTransaction:
     def quantity(name: str) -> int | None:
         return parse_quantity(fields[name], name) if name in fields else None
 
+    def fee_wei(name: str) -> int | None:
+        gwei = _GWEI.fullmatch(fields.get(name, ""))
+        if gwei is None:
+            return quantity(name)
+        return int(gwei[1].replace(",", "") + (gwei[2] or "").ljust(GWEI_DECIMALS, "0"))
+
     return GivenTransaction(
         "0x" if felts is not None else parse_calldata(content),
         felts,
@@ -80,7 +88,7 @@ def _transaction(fields: Mapping[str, str]) -> GivenTransaction:
         value=quantity("value"),
         nonce=quantity("nonce"),
         gas=quantity("gas"),
-        max_fee_wei=quantity("max fee"),
-        max_priority_fee_wei=quantity("priority fee"),
+        max_fee_wei=fee_wei("max fee"),
+        max_priority_fee_wei=fee_wei("priority fee"),
         entrypoint=fields.get("entrypoint"),
     )

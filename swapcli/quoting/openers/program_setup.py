@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from swapcli.core.errors import InvalidInput
 from swapcli.core.plugins import set_plugin_warn
+from swapcli.core.validation.values import describe
 from swapcli.quoting.config import load_user_settings
 from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
 from swapcli.quoting.config.source_readers import RawValue
@@ -74,6 +76,8 @@ def open_program_sources(
 
     if isinstance(settings, SourceChooser):
         return settings
+    if not isinstance(settings, Mapping | None):
+        raise InvalidInput(f"settings must be a mapping or None, not {describe(settings)}")
     return open_source_chooser(program_setup({**(settings or {}), **overrides}, offline=offline))
 
 

@@ -13,6 +13,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import NOBODY
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart, open_plan
 from swapcli.quoting.planning.recorded_payload import RecordedPayload, record_payload
 from swapcli.quoting.planning.recorded_review import FreshPrices, check_recorded
@@ -145,6 +146,7 @@ class PlanProgress(NamedTuple):
         return self.plan
 
 
+@checks_arguments
 def mark_part_done(path: str) -> PlanProgress:
     """Record in a plan file that its built part was executed, so that `build_part` continues with the next one.
 

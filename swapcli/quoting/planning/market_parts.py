@@ -8,7 +8,8 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.quoting.planning.due_part import BuiltPart, build_due_part
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart, open_plan
-from swapcli.quoting.quote_options import parse_account
+from swapcli.quoting.quote_keywords import check_transaction_keywords
+from swapcli.quoting.quote_options import parse_destination
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ class _PartOfMarket:
     def __init__(
         self, market: QuotesAndPrepares, price_request: PriceRequest, plan: PlanFile, terms: TransactionKeywords
     ) -> None:
+        check_transaction_keywords(terms)
         self._market, self._plan, self._terms = market, plan, terms
         self.network, self.source, self.settings = market.network, market.source, market.settings
         self.price_request = price_request
-        self.recipient = parse_account(terms["destination"], market.network, "destination")
+        self.recipient = parse_destination(terms.get("destination"), market.network)
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         """Return a fresh quote for the part."""

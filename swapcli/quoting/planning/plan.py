@@ -272,7 +272,7 @@ def make_plan(
         # A large order also uses expensive pools, so gas, fees and past prices are those of one part's route.
         usual = quote(max(order.amount // (terms.parts or _USUAL_PARTS), 1))
         figures = compute_figures(usual, swap_terms)
-        gas = 0 if figures.output_net_of_gas is None else figures.amount_out_after_fee - figures.output_net_of_gas
+        gas = 0 if figures.output_after_gas is None else figures.amount_out_after_fee - figures.output_after_gas
         measured = measure_market(source, nodes, usual)
         # The price at rest: otherwise a large swap just before the plan would count as the market price.
         fair_price = _mid_price(quote, order.amount) * (measured.rest_ratio or 1.0)

@@ -11,6 +11,7 @@ from swapcli.core.errors import Cancelled, InvalidOption, SwapcliError
 from swapcli.core.model.live_and_check_modes import CheckMode, LiveMode
 from swapcli.core.model.order import UNOWNED_ADDRESS
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.quoting.config import node_url, override_settings
 from swapcli.quoting.live_choice import no_known_node
 from swapcli.quoting.market import Market
@@ -69,6 +70,7 @@ _STAGES: Final = {
 """The shares are chosen: quotes take most requests, and each stage gets enough to check something."""
 
 
+@checks_arguments
 def prove(
     network: str,
     folder: str | PathLike[str] | None = None,

@@ -11,6 +11,7 @@ from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, Swapcl
 from swapcli.core.model.network import INTERFACE_DIALECTS, Network
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
 from swapcli.payload.review.reviewed_payload import Signing, SlippageLimits
@@ -184,6 +185,7 @@ class PayloadDecoder(NamedTuple):
         return found.address
 
 
+@checks_arguments
 def decode(
     payload: str,
     *,

@@ -10,6 +10,7 @@ from swapcli.core.encoding.text import counted, printable
 from swapcli.core.errors import Interrupted, InvalidOption, SwapcliError, UpstreamError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.argument_types import checks_arguments
 from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.quoting.sources.token_checks import compare_listed_tokens
@@ -203,6 +204,7 @@ def open_sync(
             yield OpenSync(sources, network, node, heads, store, sync_filter, note)
 
 
+@checks_arguments
 def sync(
     network: str,
     *,

@@ -62,9 +62,9 @@ class SwapHindsight(NamedTuple):
     verification: Verification | None
     reason: str = ""
     amount_out: int | None = None
-    net_of_gas: int | None = None
+    output_after_gas: int | None = None
     best_amount_out: int | None = None
-    best_net_of_gas: int | None = None
+    best_after_gas: int | None = None
     is_retryable: bool = False
     gas_value_source: GasValueSource | None = None
 
@@ -81,7 +81,7 @@ class SwapHindsight(NamedTuple):
     @property
     def net_difference_bps(self) -> float | None:
         """The same difference after the gas of each; None if unknown."""
-        return _difference_bps(self.best_net_of_gas, self.net_of_gas)
+        return _difference_bps(self.best_after_gas, self.output_after_gas)
 
     @property
     def compared_bps(self) -> float | None:
@@ -264,8 +264,8 @@ def compare_with_best(found: Verification) -> SwapHindsight:
     best = quote.quote
     gas_wei = found.gas_used * found.gas_price_wei
     return compared._replace(
-        net_of_gas=_less(amount_out, best.cost_in_output(gas_wei)),
-        best_net_of_gas=_less(best_out, best.cost_in_output(gas_wei if _uses_pools_of(found, quote) else best.gas_wei)),
+        output_after_gas=_less(amount_out, best.cost_in_output(gas_wei)),
+        best_after_gas=_less(best_out, best.cost_in_output(gas_wei if _uses_pools_of(found, quote) else best.gas_wei)),
         gas_value_source=best.wei_value and best.wei_value.source,
     )
 
@@ -358,13 +358,13 @@ def _swap_document(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
         "outputToken": token(net.token_out) if net else None,
         "inputAmount": str(net.amount_in) if net else None,
         "outputAmount": _text(swap.amount_out),
-        "outputAfterGas": _text(swap.net_of_gas),
+        "outputAfterGas": _text(swap.output_after_gas),
         "gasValueSource": swap.gas_value_source,
         "gasUsed": found.gas_used if found else None,
         "gasPriceWei": str(found.gas_price_wei) if found else None,
         "protocols": list(swap.venues),
         "bestOutputAmount": _text(swap.best_amount_out),
-        "bestAfterGas": _text(swap.best_net_of_gas),
+        "bestAfterGas": _text(swap.best_after_gas),
         "bestGasUnits": _text(swap.best_gas_units),
         "bestProtocols": list(swap.best_venues),
         "differenceBps": swap.difference_bps,

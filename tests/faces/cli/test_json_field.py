@@ -76,6 +76,17 @@ def test_every_command_prints_one_field(run: Run, name: str) -> None:
     assert unknown.stderr.splitlines()[0] == 'error: --get: the JSON has no field "nosuchfield"'
 
 
+def test_an_unknown_field_suggests_the_nested_fields_of_its_name() -> None:
+    words = ("calldata", "base", "USDC", "ETH", "1000", "--destination", "0x" + "11" * 20, "--offline", "--get")
+    ambiguous = run_swapcli(*words, "outputAmount")
+    assert ambiguous.exit_code == 2
+    assert ambiguous.stderr.splitlines()[1] == "hint:  did you mean route.outputAmount or singlePath.outputAmount?"
+    assert "did you mean route.inputAmount?" in run_swapcli(*words, "inputAmount").stderr
+    assert "did you mean route.inputToken.decimals or route.outputToken.decimals?" in (
+        run_swapcli(*words, "route.decimals").stderr
+    )
+
+
 def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
     """Return the paths of all values that do not change from run to run, with the values."""
     if isinstance(value, dict | list) and value:

@@ -131,7 +131,10 @@ def test_the_library_builds_nothing_on_modelled_prices(monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOME", "/dev/null")
     found = quote("base", "ETH", "USDC", "1.5")
-    assert found.warnings[0].code == "LIVE_UNAVAILABLE"
+    assert [(each.code, each.level) for each in found.warnings] == [
+        ("LIVE_UNAVAILABLE", "warn"),
+        ("STATE_MODELLED", "warn"),
+    ]
     with pytest.raises(ModelledState):
         found.transaction(destination=WALLET[1])
     with Market.embedded("base") as market:

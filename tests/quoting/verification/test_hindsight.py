@@ -88,7 +88,7 @@ def pools_of(quote: LocalQuote) -> set[str]:
     return {step.pool for step in quote.quote.steps if quote.pools[step.pool].family != "wrapper"}
 
 
-def check_net_of_gas(swap: SwapHindsight) -> None:
+def check_after_gas(swap: SwapHindsight) -> None:
     """Both amounts are less their gas at the prices in USD of the best route's quote.
 
     A best route through the same pools uses the transaction's gas.
@@ -103,8 +103,8 @@ def check_net_of_gas(swap: SwapHindsight) -> None:
     wei_value = quote.wei_usd / quote.price_out_usd * 10**quote.order.token_out.decimals
     has_same_pools = pools_of(found.best.quote) == {each.event.key for each in found.swaps}
     for amount, net, units in (
-        (swap.amount_out, swap.net_of_gas, found.gas_used),
-        (swap.best_amount_out, swap.best_net_of_gas, found.gas_used if has_same_pools else quote.gas_units),
+        (swap.amount_out, swap.output_after_gas, found.gas_used),
+        (swap.best_amount_out, swap.best_after_gas, found.gas_used if has_same_pools else quote.gas_units),
     ):
         assert amount is not None
         assert net == pytest.approx(amount - units * found.gas_price_wei * wei_value, rel=1e-9, abs=1)
@@ -128,13 +128,13 @@ def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
         assert swap.verification.net.amount_in == trade.result.input_amount
         assert swap.amount_out == trade.result.output_amount
         assert swap.difference_bps is not None
-        assert swap.net_of_gas is not None
-        assert swap.best_net_of_gas is not None
+        assert swap.output_after_gas is not None
+        assert swap.best_after_gas is not None
         assert swap.best_amount_out is not None
-        check_net_of_gas(swap)
+        check_after_gas(swap)
         # Where gas takes most of the output, routes are chosen by estimates of gas, which mined ones may beat.
-        is_cheap = 10 * (swap.best_amount_out - swap.best_net_of_gas) < swap.best_amount_out
-        saves_gas = swap.best_net_of_gas > swap.net_of_gas
+        is_cheap = 10 * (swap.best_amount_out - swap.best_after_gas) < swap.best_amount_out
+        saves_gas = swap.best_after_gas > swap.output_after_gas
         if is_cheap:
             assert swap.difference_bps >= -0.01 or saves_gas, "the best route over the same pools pays no less"
         if trade.kind == "quoted":
@@ -223,8 +223,8 @@ def test_the_route_that_was_mined_is_no_better_than_itself(trader: Trader, node:
     assert found.gas_price_wei > 0
     assert swap.best_gas_units != found.gas_used > 21_000
     assert swap.amount_out is not None
-    assert swap.net_of_gas == swap.amount_out - found.gas_used * found.gas_price_wei
-    assert (swap.best_amount_out, swap.best_net_of_gas) == (swap.amount_out, swap.net_of_gas)
+    assert swap.output_after_gas == swap.amount_out - found.gas_used * found.gas_price_wei
+    assert (swap.best_amount_out, swap.best_after_gas) == (swap.amount_out, swap.output_after_gas)
     summary = summarize([swap])
     assert (summary.better, summary.equal, summary.worse) == (0, 1, 0)
 

@@ -113,12 +113,21 @@ def _transaction_view(
     purpose = purposes.get(transaction.purpose, "swap")
     title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""
     texts = {
-        name: " ".join(value) if isinstance(value, list) else str(value)
+        name: _field_text(name, value)
         for name, value in (transaction.signed_fields | transaction.fields_of_node).items()
     }
     order = [name for name in ("to", "entrypoint", "value", *FIELDS_OF_NODE, "calldata") if name in texts]
     lines = ((_LABELS.get(name, name), texts[name] if full else shorten_calldata(texts[name], "-v")) for name in order)
     return TransactionView(title, (*lines, *transaction.account_lines))
+
+
+def _field_text(name: str, value: object) -> str:
+    """Return a field as `decode` reads it again: fees exactly, in gwei."""
+    if name in _LABELS and isinstance(value, int | str):
+        from swapcli.core.model.number_format import format_gwei
+
+        return format_gwei(int(value))
+    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 def shorten_calldata(text: str, option: str) -> str:

@@ -277,7 +277,7 @@ def _gas(answer: QuoteResult, figures: QuoteFigures) -> Fact:
 
 
 def _after_gas(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
-    net, amount_out = figures.output_net_of_gas, figures.amount_out_after_fee
+    net, amount_out = figures.output_after_gas, figures.amount_out_after_fee
     if net is not None and amount_out:
         share = (amount_out - net) / amount_out
         note = f"gas takes {format_percentage(share) if share < 1 else 'more than all'} of the output"
@@ -313,8 +313,8 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
         yield Fact("Optimality", "unknown", f"no bound was found on the output of any router; {checked}")
         return
     bounds = f"{_within(certificate.gap_bps, ' bps')} with arbitrage"
-    if certificate.net_of_gas is not None:
-        bounds += f", {_within(certificate.net_of_gas.gap_bps)} after gas"
+    if certificate.after_gas is not None:
+        bounds += f", {_within(certificate.after_gas.gap_bps)} after gas"
     yield Fact(
         "Optimality",
         f"within {format_bps_rounded_up(certificate.acyclic_gap_bps)} bps",

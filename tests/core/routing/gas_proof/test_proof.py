@@ -86,7 +86,7 @@ def markets(draw: st.DrawFn) -> MarketState:
 
 
 @given(markets(), amounts, gas_prices, seeds)
-def test_no_route_pays_more_net_of_gas(market: MarketState, amount: int, gas_price_wei: int, seed: int) -> None:
+def test_no_route_pays_more_after_gas(market: MarketState, amount: int, gas_price_wei: int, seed: int) -> None:
     """Neither random routes, nor those of searches with other limits, at the gas of this one."""
     router, order = Router(market), build_order(market, 0, 1, amount)
     result = search(router, order, gas_price_wei)
@@ -144,7 +144,7 @@ def test_a_certified_quote_pays_no_less_and_within_its_bound(
     assert proven.amount_out - proven.gas_units * value >= plain.amount_out - plain.gas_units * value
     assert replay(market.pools, proven.route, amount).amount_out == proven.amount_out
     assert proven.certificate is not None
-    bound = proven.certificate.net_of_gas
+    bound = proven.certificate.after_gas
     assert (bound is not None) == (result.best.net > 0.0)
     assert bound is None or bound.gap_bps >= 0.0
 

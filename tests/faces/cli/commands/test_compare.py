@@ -58,7 +58,7 @@ def test_the_single_path_is_that_of_the_split_route(comparison: Any) -> None:
     assert single["versusSplitBps"] < 0
 
 
-def test_the_best_output_net_of_gas_comes_first(comparison: Any) -> None:
+def test_the_best_output_after_gas_comes_first(comparison: Any) -> None:
     nets = [int(each.get("outputAfterGas")) for each in comparison["alternatives"] if each.get("outputAfterGas")]
     assert nets == sorted(nets, reverse=True)
     assert len(nets) > 6
@@ -172,7 +172,7 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], status: int, message:
     assert ran.stderr.splitlines()[0].startswith(f"error: {message}")
 
 
-def test_an_output_that_gas_eats_up_is_negative_net_of_gas() -> None:
+def test_an_output_that_gas_eats_up_is_negative_after_gas() -> None:
     ran = run_swapcli("compare", "base", "ETH", "USDC", "0.0000001", "--format=plain")
     nets = {
         int(each["outputAfterGas"])

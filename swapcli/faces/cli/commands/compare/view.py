@@ -121,7 +121,7 @@ def _row(found: Comparison, each: Alternative) -> tuple[str, ...]:
         *(("" if _is_unproven(each) else _whole(each.amount_paid, decimals), says) if found.is_simulated else (says,)),
         _bps(found.versus_split_bps(each)),
         _gas(each),
-        _whole(each.paid_net_of_gas, decimals),
+        _whole(each.paid_after_gas, decimals),
         "" if each.time_s is None else f"{each.time_s * 1000:,.0f} ms",
         _note(each),
     )
