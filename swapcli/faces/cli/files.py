@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from errno import ENOENT
 from io import UnsupportedOperation
@@ -57,10 +57,10 @@ def read_lines(name: str) -> Iterator[bytes]:
             yield from line.splitlines(keepends=True)
 
 
-def read_text_lines(name: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text as `read_lines`. Raises `InvalidInput` with the number of a line in another
+def decode_lines(lines: Iterable[bytes], shown: str) -> Iterator[str]:
+    """Yield the lines of the UTF-8 text `shown`. Raises `InvalidInput` with the number of a line in another
     encoding."""
-    for number, line in enumerate(read_lines(name), start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
             problem = "contains a NUL character" if "\0" in text else ""
@@ -68,7 +68,7 @@ def read_text_lines(name: str) -> Iterator[str]:
             text, problem = "", f"is not UTF-8: byte {error.start + 1} is 0x{line[error.start]:02x}"
         if problem:
             raise InvalidInput(
-                f"line {number} of {shown_name(name)} {problem}",
+                f"line {number} of {shown} {problem}",
                 hint="save the file as UTF-8",
                 details={"line": number},
             )

@@ -40,7 +40,7 @@ class BlockAnswer(NamedTuple):
 @app.command(formats=LIST_FORMATS)
 def backtest(
     network: options.NetworkName,
-    orders: Annotated[str, argument("FILE", "CSV file of orders (swapcli help history); - is stdin.")],
+    orders: Annotated[str, argument("FILE", "Orders, CSV or JSON (swapcli help history); - is stdin.")],
     *,
     blocks: Annotated[str | None, option("--blocks", "First and last block.", _BLOCKS, "A..B")] = None,
     every: Annotated[str | None, option("--every", "Quote at every K-th block.  [default: 1]", _BLOCKS, "K")] = None,

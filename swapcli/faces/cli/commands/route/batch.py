@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, redirect_stderr, suppress
 from functools import partial
 from io import StringIO
 from typing import Any, cast
 
-from swapcli import BatchLine, InvalidInput, SwapcliError, Token
-from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
+from swapcli import BatchLine, SwapcliError, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
 from swapcli.faces.cli.commands.route.batch_progress import open_progress
-from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, csv_row, open_results
+from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
+from swapcli.faces.cli.order_entries import Entry, parse_order, read_entries
 from swapcli.faces.cli.output import Output, OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_order import order_columns
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.garbage_collection import enable_garbage_collection
-from swapcli.quoting.amounts import parse_amount, parse_raw_amount
+from swapcli.quoting.amounts import parse_amount
 from swapcli.quoting.order_keys import (
-    AMOUNT,
-    INPUT_AMOUNT,
-    OUTPUT_AMOUNT,
     TOKEN_IN,
     TOKEN_OUT,
-    other_spelling,
-    with_current_keys,
 )
-
-AMOUNTS = (AMOUNT, INPUT_AMOUNT, OUTPUT_AMOUNT)
-KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
-LABELS = ("kind", "size", "usd")
-"""Keys with which generated batches describe their orders; they have no effect."""
-EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
-
-
-class BatchOrder(NamedTuple):
-    """An order of the batch: tokens by symbol or address, and the amount in base units, or as text in whole tokens."""
-
-    token_in: str
-    token_out: str
-    amount: int | str
 
 
 class Answer(NamedTuple):
@@ -70,7 +48,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     context = open_context()
     enable_garbage_collection()
     output = context.session.output
-    entries = parse_entries(read_lines(options.batch))
+    entries = (entry for _, entry in read_entries(read_lines(options.batch), "the batch"))
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
         has_header, answered_count = False, 0
@@ -206,88 +184,3 @@ def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
     sold = token_out if context.options.reverse else token_in
     amount = parse_amount(order.amount, sold.decimals, sold.symbol) if isinstance(order.amount, str) else order.amount
     return context.quote(context.options.build_order(token_in, token_out, amount)).to_dict()
-
-
-def parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """Yield the order on each line that is not blank, as it arrives.
-
-    Raises `InvalidInput` with the number of a malformed line.
-    """
-    return (_parse_entry(line, number) for number, line in enumerate(lines, start=1) if line.strip())
-
-
-def _parse_entry(line: bytes, number: int) -> Entry:
-    try:
-        entry = parse_json_file(line)
-    except InvalidJson as error:
-        # The problem is always on the first line here.
-        raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
-    if not isinstance(entry, dict):
-        raise _invalid_line(number, "is not a JSON object")
-    entry = with_current_keys(entry)
-    other = other_spelling(entry)
-    if other is not None:
-        raise _invalid_line(number, f"has the key {other[0]}, which must be named {other[1]}")
-    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
-    if unknown is not None:
-        raise _invalid_line(number, f"has the unknown key {describe(unknown)}")
-    missing = [key for key in (TOKEN_IN, TOKEN_OUT) if key not in entry]
-    amounts = [key for key in AMOUNTS if key in entry]
-    if missing or not amounts:
-        raise _invalid_line(number, f"has no {', '.join([*missing, *([] if amounts else [AMOUNT])])}")
-    if len(amounts) > 1:
-        raise _invalid_line(number, f"has two amounts: {' and '.join(amounts)}")
-    entry = entry if "id" in entry else {"id": number, **entry}
-    if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
-        raise _invalid_line(number, "has an id that is neither a string nor an integer")
-    return entry
-
-
-def _invalid_line(number: int, problem: str) -> InvalidInput:
-    return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
-
-
-def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
-    """Return the order of an entry; with `is_reverse`, its amount is the one to buy. Raises `InvalidInput`."""
-    token_in, token_out = entry[TOKEN_IN], entry[TOKEN_OUT]
-    if not isinstance(token_in, str) or not isinstance(token_out, str):
-        raise InvalidInput(f"{TOKEN_IN} and {TOKEN_OUT} must be strings")
-    if AMOUNT in entry:
-        return BatchOrder(token_in, token_out, _written(entry[AMOUNT], f"{AMOUNT} must be a number, such as 1.5"))
-    key = OUTPUT_AMOUNT if OUTPUT_AMOUNT in entry else INPUT_AMOUNT
-    if is_reverse != (key == OUTPUT_AMOUNT):
-        hint = f"use {OUTPUT_AMOUNT}" if is_reverse else "add --reverse"
-        raise InvalidInput(
-            f"{key} cannot be the amount of an order {'with' if is_reverse else 'without'} --reverse", hint=hint
-        )
-    written = _written(entry[key], f"{key} must be an integer in base units")
-    whole = _without_exponent(written)
-    if _FRACTION.fullmatch(whole):
-        raise InvalidInput(
-            f"{key} must be an integer in base units, not {written}",
-            hint=f'for whole tokens, use "{AMOUNT}": "{written}"',
-        )
-    return BatchOrder(token_in, token_out, parse_raw_amount(whole))
-
-
-def _written(amount: object, problem: str) -> str:
-    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float that lost digits."""
-    if isinstance(amount, bool) or not isinstance(amount, str | int | float):
-        raise InvalidInput(problem)
-    written = str(amount)
-    if isinstance(amount, float) and sum(map(str.isdigit, written.partition("e")[0])) > sys.float_info.dig:
-        raise InvalidInput(f"{written} may have lost digits", hint="write large amounts as strings")
-    return written
-
-
-def _without_exponent(written: str) -> str:
-    """Return an integer without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
-    found = _WITH_EXPONENT.fullmatch(written)
-    if found is None:
-        return written
-    fraction, zeros = found[2] or "", int(found[3])
-    return found[1] + fraction + "0" * (zeros - len(fraction)) if zeros >= len(fraction) else written
-
-
-_FRACTION = re.compile(r"\d{0,80}\.\d{1,80}([eE][+-]?\d{1,2})?")
-_WITH_EXPONENT = re.compile(r"(\d{1,80})(?:\.(\d{1,80}))?[eE]\+?(\d{1,2})")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from swapcli import InvalidInput, NoRoute
-from swapcli.faces.cli.commands.route.batch_results import EarlierResult, Entry
+from swapcli.faces.cli.commands.route.batch_results import EarlierResult
+from swapcli.faces.cli.order_entries import Entry
 
 MAX_REPEATED_ORDERS: Final = 8
 """Earlier orders to quote again: most settings change the quotes of some of them."""

@@ -8,18 +8,16 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final
 
 from swapcli import InvalidInput
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.order_entries import Entry
 from swapcli.faces.cli.render.csv_order import ORDER_COLUMNS
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.faces.cli.results_file import open_results_file
-
-Entry: TypeAlias = dict[str, object]
-"""An order of a batch, as written on its line; only its id has been checked."""
 
 QUOTE_COLUMNS = (
     *ORDER_COLUMNS, "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",

@@ -8,8 +8,8 @@ from swapcli import InvalidInput, InvalidOption
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount
 from swapcli.faces.cli.command_app import UsageError
-from swapcli.faces.cli.commands.route.batch import parse_entries, parse_order
 from swapcli.faces.cli.files import read_lines
+from swapcli.faces.cli.order_entries import parse_order, read_entries
 from swapcli.faces.cli.quote_context import OrderWords
 from swapcli.quoting.amounts import read_amount
 
@@ -23,7 +23,7 @@ def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[s
         raise InvalidOption("--id needs --order", hint="add --order FILE")
     if words:
         raise UsageError("--order takes the order from its file: give only NETWORK")
-    entries = list(parse_entries(read_lines(file)))
+    entries = [entry for _, entry in read_entries(read_lines(file), "the batch")]
     name = printable(file)
     if order_id is not None:
         entries = [entry for entry in entries if str(entry["id"]) == order_id]

@@ -33,6 +33,22 @@ def test_columns_come_in_any_order_and_orders_are_numbered_from_one(tmp_path: Pa
     assert read(tmp_path, "id,token_in,token_out,amount\na,ETH,USDC,7\n", raw=True) == [("a", "ETH", "USDC", 7)]
 
 
+def test_the_orders_of_a_batch_are_read_too(tmp_path: Path) -> None:
+    text = (
+        '{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}\n'
+        '\n{"id": "b", "tokenIn": "USDC", "tokenOut": "ETH", "inputAmount": "7"}\n'
+    )
+    assert read(tmp_path, text) == [("1", "ETH", "USDC", 15 * 10**17), ("b", "USDC", "ETH", 7)]
+    with pytest.raises(InvalidInput, match=r"line 2 of .*orders\.csv has no tokenOut"):
+        read(tmp_path, '{"tokenIn": "ETH", "tokenOut": "USDC", "amount": 1}\n{"tokenIn": "ETH", "amount": 1}\n')
+
+
+def test_a_csv_may_have_amounts_in_base_units(tmp_path: Path) -> None:
+    assert read(tmp_path, "tokenIn,tokenOut,inputAmount\nETH,USDC,7\n") == [("1", "ETH", "USDC", 7)]
+    with pytest.raises(InvalidInput, match=r"line 1 .* has two amounts: amount and inputAmount"):
+        read(tmp_path, "tokenIn,tokenOut,amount,inputAmount\nETH,USDC,1,7\n")
+
+
 TITLES = "tokenIn,tokenOut,amount"
 
 

@@ -264,6 +264,18 @@ def test_a_killed_batch_resumes_after_its_last_result(
         assert results.read_bytes()[: whole.rfind(b"\n", 0, size) + 1] == whole[: whole.rfind(b"\n", 0, size) + 1]
 
 
+def test_a_batch_reads_the_csv_of_a_backtest() -> None:
+    text = "TokenIn, tokenOut, amount\r\nETH,USDC,1.5\r\nETH,NOPE,1\r\n"
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=text.encode())
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    whole = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--offline", "--json").json
+    assert [line["id"] for line in lines] == [1, 2]
+    assert lines[0]["result"]["outputAmount"] == whole["outputAmount"]
+    assert lines[1]["result"]["errorCode"] == "UNKNOWN_TOKEN"
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=b"tokenIn,tokenOut,amount\nETH,USDC\n")
+    assert (ran.exit_code, "line 2 of the batch has 2 cells instead of 3" in ran.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl"])
 def test_the_name_of_the_results_chooses_their_format(market_file: str, tmp_path: Path, name: str) -> None:
     results = tmp_path / name

@@ -1,0 +1,145 @@
+"""Read orders from a file: one JSON object per line, or a CSV."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TypeAlias
+
+from swapcli import InvalidInput
+from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import describe
+from swapcli.faces.cli.csv_orders import AMOUNTS, has_titles, read_csv_orders
+from swapcli.faces.cli.files import decode_lines
+from swapcli.quoting.amounts import parse_raw_amount
+from swapcli.quoting.order_keys import (
+    AMOUNT,
+    INPUT_AMOUNT,
+    OUTPUT_AMOUNT,
+    TOKEN_IN,
+    TOKEN_OUT,
+    other_spelling,
+    with_current_keys,
+)
+
+Entry: TypeAlias = dict[str, object]
+"""An order as written in its file; only its keys and its id have been checked."""
+KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
+LABELS = ("kind", "size", "usd")
+"""Keys with which generated batches describe their orders; they have no effect."""
+EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
+
+
+class BatchOrder(NamedTuple):
+    """An order of the batch: tokens by symbol or address, and the amount in base units, or as text in whole tokens."""
+
+    token_in: str
+    token_out: str
+    amount: int | str
+
+
+def read_entries(lines: Iterable[bytes], shown: str, *, expects_csv: bool = False) -> Iterator[tuple[int, Entry]]:
+    """Yield the orders in the lines of the file `shown` as they arrive, each with the number of its line.
+
+    They are a CSV if the first line that is not blank has its titles, and one JSON object per line if it begins with a
+    brace. `expects_csv` decides on other lines, whose format the error then describes. An order of a CSV without an id
+    is numbered by its position from 1, and one in JSON by its line. Raises `InvalidInput` with the number of a
+    malformed line.
+    """
+    lines = iter(lines)
+    start = list(_through_first(lines))
+    first = start[-1].decode(errors="replace").strip() if start else ""
+    lines = chain(start, lines)
+    if has_titles(first) or (expects_csv and not first.startswith("{")):
+        orders = read_csv_orders(decode_lines(lines, shown), shown)
+        return ((number, {"id": place, **cells}) for place, (number, cells) in enumerate(orders, start=1))
+    numbered = enumerate(lines, start=1)
+    return ((number, _parse_entry(line, number, shown)) for number, line in numbered if line.strip())
+
+
+def _through_first(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the blank lines and the first other one."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
+
+
+def _parse_entry(line: bytes, number: int, shown: str) -> Entry:
+    try:
+        entry = parse_json_file(line)
+    except InvalidJson as error:
+        # The problem is always on the first line here.
+        raise _invalid_line(shown, number, error.problem.replace(f"line {error.line}, column", "column")) from error
+    if not isinstance(entry, dict):
+        raise _invalid_line(shown, number, "is not a JSON object")
+    entry = with_current_keys(entry)
+    other = other_spelling(entry)
+    if other is not None:
+        raise _invalid_line(shown, number, f"has the key {other[0]}, which must be named {other[1]}")
+    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
+    if unknown is not None:
+        raise _invalid_line(shown, number, f"has the unknown key {describe(unknown)}")
+    missing = [key for key in (TOKEN_IN, TOKEN_OUT) if key not in entry]
+    amounts = [key for key in AMOUNTS if key in entry]
+    if missing or not amounts:
+        raise _invalid_line(shown, number, f"has no {', '.join([*missing, *([] if amounts else [AMOUNT])])}")
+    if len(amounts) > 1:
+        raise _invalid_line(shown, number, f"has two amounts: {' and '.join(amounts)}")
+    entry = entry if "id" in entry else {"id": number, **entry}
+    if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
+        raise _invalid_line(shown, number, "has an id that is neither a string nor an integer")
+    return entry
+
+
+def _invalid_line(shown: str, number: int, problem: str) -> InvalidInput:
+    return InvalidInput(f"line {number} of {shown} {problem}", hint=EXAMPLE, details={"line": number})
+
+
+def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
+    """Return the order of an entry; with `is_reverse`, its amount is the one to buy. Raises `InvalidInput`."""
+    token_in, token_out = entry[TOKEN_IN], entry[TOKEN_OUT]
+    if not isinstance(token_in, str) or not isinstance(token_out, str):
+        raise InvalidInput(f"{TOKEN_IN} and {TOKEN_OUT} must be strings")
+    if AMOUNT in entry:
+        return BatchOrder(token_in, token_out, _written(entry[AMOUNT], f"{AMOUNT} must be a number, such as 1.5"))
+    key = OUTPUT_AMOUNT if OUTPUT_AMOUNT in entry else INPUT_AMOUNT
+    if is_reverse != (key == OUTPUT_AMOUNT):
+        hint = f"use {OUTPUT_AMOUNT}" if is_reverse else "add --reverse"
+        raise InvalidInput(
+            f"{key} cannot be the amount of an order {'with' if is_reverse else 'without'} --reverse", hint=hint
+        )
+    written = _written(entry[key], f"{key} must be an integer in base units")
+    whole = _without_exponent(written)
+    if _FRACTION.fullmatch(whole):
+        raise InvalidInput(
+            f"{key} must be an integer in base units, not {written}",
+            hint=f'for whole tokens, use "{AMOUNT}": "{written}"',
+        )
+    return BatchOrder(token_in, token_out, parse_raw_amount(whole))
+
+
+def _written(amount: object, problem: str) -> str:
+    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float that lost digits."""
+    if isinstance(amount, bool) or not isinstance(amount, str | int | float):
+        raise InvalidInput(problem)
+    written = str(amount)
+    if isinstance(amount, float) and sum(map(str.isdigit, written.partition("e")[0])) > sys.float_info.dig:
+        raise InvalidInput(f"{written} may have lost digits", hint="write large amounts as strings")
+    return written
+
+
+def _without_exponent(written: str) -> str:
+    """Return an integer without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
+    found = _WITH_EXPONENT.fullmatch(written)
+    if found is None:
+        return written
+    fraction, zeros = found[2] or "", int(found[3])
+    return found[1] + fraction + "0" * (zeros - len(fraction)) if zeros >= len(fraction) else written
+
+
+_FRACTION = re.compile(r"\d{0,80}\.\d{1,80}([eE][+-]?\d{1,2})?")
+_WITH_EXPONENT = re.compile(r"(\d{1,80})(?:\.(\d{1,80}))?[eE]\+?(\d{1,2})")
