@@ -72,7 +72,7 @@ def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_
         hint = "use a service with live prices; for a trial, put SWAPCLI_LIVE=never before the command"
     else:
         reason = state.live_failure or "no node was read"
-        hint = "to use them anyway, add --offline"
+        hint = "to use these prices anyway, add --offline"
         if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(
