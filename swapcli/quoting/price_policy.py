@@ -75,7 +75,7 @@ def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_
         reason = state.live_failure or "no node was read"
         if state.live_failure:
             details["liveFailure"] = state.live_failure
-        hint = "to use them anyway, add --offline"
+        hint = "to use these prices anyway, add --offline"
         if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(

@@ -60,7 +60,7 @@ _TAKES: Final = re.compile(
 """Functions that give tokens away, in text form."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
 """The fields of a step in an aggregator's route, in which `to` is a token."""
-_APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
+_APPROVALS: Final = (*transactions.ALLOWANCES, permit2_allowance.APPROVE)
 _SHOWN_CHARACTERS: Final = 60  # of a path in a document
 
 

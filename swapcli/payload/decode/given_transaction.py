@@ -25,7 +25,7 @@ REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), po
 
 _MAX_PLACES: Final = 5  # listed in a warning; the others are only counted
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
-_APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
+_APPROVALS: Final = (*transactions.ALLOWANCES, permit2_allowance.APPROVE)
 
 
 class GivenTransaction(NamedTuple):

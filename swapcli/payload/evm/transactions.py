@@ -21,6 +21,12 @@ from swapcli.payload.evm.router_params import check_native
 
 APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""
+INCREASE_ALLOWANCE: Final = "39509351"
+"""`increaseAllowance(address spender, uint256 addedValue)` of many ERC-20 tokens."""
+SET_APPROVAL_FOR_ALL: Final = "a22cb465"
+"""`setApprovalForAll(address operator, bool approved)` of ERC-721 and ERC-1155, for all tokens of the contract."""
+ALLOWANCES: Final = (APPROVE, INCREASE_ALLOWANCE, SET_APPROVAL_FOR_ALL)
+"""The functions of a token that let an account take the sender's tokens."""
 
 
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:

@@ -15,9 +15,7 @@ def call_warnings(review: PayloadReview) -> Iterator[Finding]:
     """Yield the problems with the called function and the called contract."""
     call, signing = review.call, review.signing
     if review.network is None and call.function:
-        yield FindingCode.NETWORK_UNKNOWN.finding(
-            "the network is unknown, so tokens, pools and prices were not checked; set it with --network",
-        )
+        yield FindingCode.NETWORK_UNKNOWN.finding(_describe_unknown_network(review))
     if not call.function:
         yield FindingCode.FUNCTION_UNKNOWN.finding(
             f"the function {call.selector} is unknown, so the call's effect is unknown"
@@ -52,6 +50,18 @@ def call_warnings(review: PayloadReview) -> Iterator[Finding]:
     if call.dialect == SETTLER and call.router and call.router != known:
         what = "is not the known Settler" if known else "may not be Settler: set its address as networks.NAME.router"
         yield FindingCode.ROUTER_UNKNOWN.finding(f"the swap is by {review.shown(call.router)}, which {what}")
+
+
+def _describe_unknown_network(review: PayloadReview) -> str:
+    """Describe what an unknown network leaves open: for an approval, above all who the spender is."""
+    approval = review.call.approval
+    if approval is None or approval.spender is None or not approval.amount:
+        return "the network is unknown, so tokens, pools and prices were not checked; set it with --network"
+    amount = "all tokens" if approval.is_unlimited else "tokens"
+    return (
+        f"the spender {review.shown(approval.spender)} may take {amount}; the network is unknown, so the spender was "
+        "not compared with known routers; set it with --network"
+    )
 
 
 def _describe_transfer(review: PayloadReview) -> str:

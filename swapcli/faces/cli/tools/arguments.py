@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
@@ -268,6 +268,12 @@ def _shown(value: object) -> str:
     return printable(truncate(repr(value), _SHOWN))
 
 
+_SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
+    {**dict.fromkeys(("from", "from_address", "account", "owner"), "sender"), "recipient": "destination"}
+)
+"""Names that wallets and nodes use, with those of the arguments."""
+
+
 def _unknown_argument(
     tool: ToolDefinition, name: str, allowed: Collection[str], server: ServerOptions
 ) -> InvalidOption:
@@ -275,7 +281,8 @@ def _unknown_argument(
         return InvalidOption(
             f"{name} is set on this server's command line and cannot be changed here", hint="remove it"
         )
-    names = closest_names(name, allowed)
+    meant = _SYNONYMS.get(name.lower())
+    names = [meant] if meant is not None and meant in allowed else closest_names(name, allowed)
     closest = did_you_mean(names)
     return InvalidOption(
         f'{tool.name} has no argument "{printable(truncate(name, _SHOWN))}"',

@@ -15,6 +15,12 @@ _USERS_COMMAND = re.compile(r"\bswapcli [^;,.]*")
 _QUOTED = re.compile(r'("[^"]*")')
 _SETTINGS = {"rpc-url": "the setting rpc_url", "api-url": "the setting api_url", "store": "the setting store_dir"}
 """Options that only the user has, and the settings that have the same effect."""
+_PHRASES = {
+    "give --rpc-url URL, or set ": "ask the user to set rpc_url or ",
+    "give --rpc-url URL": "ask the user to set rpc_url",
+    "add --offline": "set offline to true",
+}
+"""Phrases about options that would not be sentences if only the option were replaced."""
 _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 
@@ -35,6 +41,8 @@ def in_words_of(tool: ToolDefinition, document: Any) -> Any:
 
 def _translate(tool: ToolDefinition, text: str) -> str:
     names = _argument_names(tool.name)
+    for phrase, replacement in _PHRASES.items():
+        text = text.replace(phrase, replacement)
     named = _COMMAND.sub(lambda found: _tool_of(found[1]) or found[0], text)
     users = _USERS_COMMAND.sub(lambda found: _OPTION.sub(r"with the option \1", found[0]), named)
     return _OPTION.sub(lambda found: names.get(found[0]) or _users(tool, found[1]), users)

@@ -26,6 +26,7 @@ from swapcli.core.model.units import E18_PER_BPS
 from swapcli.core.networks import permit2
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import MAX_UINT256
 from swapcli.payload.evm import permit2_allowance, settler_actions, transactions, wrapped_native
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.fibrous_calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
@@ -134,10 +135,13 @@ def _router_swap(swap: RouterSwapParam) -> DecodedSwap:
 
 
 def _decode_approve(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
-    del raw, native
-    words = Arguments(arguments)
-    approval = DecodedApproval(None, words.address(0, "spender"), words.uint(1, "amount"))
-    return DecodedCall("approve", approval=approval, trailing_bytes=len(arguments) - _APPROVE_WORDS * WORD)
+    del native
+    words, selector = Arguments(arguments), raw[:SELECTOR_BYTES].hex()
+    amount = words.uint(1, "amount")
+    if selector == transactions.SET_APPROVAL_FOR_ALL:
+        amount = MAX_UINT256 if amount else 0
+    approval = DecodedApproval(None, words.address(0, "spender"), amount)
+    return DecodedCall(_NAMES[selector], approval=approval, trailing_bytes=len(arguments) - _APPROVE_WORDS * WORD)
 
 
 def _decode_permit2_approve(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
@@ -186,6 +190,8 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         SWAP_WITH_PERMIT: "swapWithPermit",
         SWAP_BEFORE: "swapBefore",
         transactions.APPROVE: "approve",
+        transactions.INCREASE_ALLOWANCE: "increaseAllowance",
+        transactions.SET_APPROVAL_FOR_ALL: "setApprovalForAll",
         permit2_allowance.APPROVE: "approve of Permit2",
         commands.EXECUTE: "execute",
         commands.EXECUTE_WITHOUT_DEADLINE: "execute",
@@ -198,7 +204,7 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
 DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = MappingProxyType(
     {
         **dict.fromkeys((SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, SWAP_BEFORE), _decode_router_call),
-        transactions.APPROVE: _decode_approve,
+        **dict.fromkeys(transactions.ALLOWANCES, _decode_approve),
         permit2_allowance.APPROVE: _decode_permit2_approve,
         **dict.fromkeys((commands.EXECUTE, commands.EXECUTE_WITHOUT_DEADLINE), _decode_universal_router),
         settler_actions.EXECUTE: _decode_settler,

@@ -180,6 +180,31 @@ def test_approvals_name_spender_and_limit() -> None:
     assert "5 USDC" in run_swapcli(*exact).stdout
 
 
+@pytest.mark.parametrize(
+    ("selector", "word", "name", "found"),
+    [
+        # `cast sig` of increaseAllowance(address,uint256) and of setApprovalForAll(address,bool)
+        ("39509351", f"{5_000_000:064x}", "increaseAllowance", ["SPENDER_UNKNOWN"]),
+        ("39509351", UNLIMITED, "increaseAllowance", ["SPENDER_UNKNOWN", "ALLOWANCE_UNLIMITED"]),
+        ("a22cb465", f"{1:064x}", "setApprovalForAll", ["SPENDER_UNKNOWN", "ALLOWANCE_UNLIMITED"]),
+    ],
+)
+def test_further_kinds_of_approvals_name_their_spender(selector: str, word: str, name: str, found: list[str]) -> None:
+    usdc, router = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "274602a953847d807231d2370072F5f4E4594B44".lower()
+    at = ("--network", "base", "--to", usdc, "--json")
+    ran = run_swapcli("decode", f"0x{selector}{ME[2:]:0>64}{word}", *at)
+    assert (ran.exit_code, codes(ran), ran.json["approval"]["spender"].lower()) == (7, found, ME.lower())
+    assert ran.json["function"] == name
+    known = run_swapcli("decode", f"0x{selector}{router:0>64}{word}", *at)
+    assert (known.exit_code, "SPENDER_UNKNOWN" in codes(known)) == (0, False)
+
+
+def test_an_approval_without_a_network_names_its_spender_first() -> None:
+    ran = run_swapcli("decode", f"0x095ea7b3{ME[2:]:0>64}{UNLIMITED}")
+    assert ran.exit_code == 7
+    assert ran.stdout.startswith(f"DANGER, do not sign: the spender {ME} may take all tokens; the network is unknown")
+
+
 def test_transactions_of_a_swap_decode_without_warnings() -> None:
     for dialect in ("fibrous", "universal-router"):
         order = ("base", "USDC", "ETH", "1500", "--destination", ME, "--router-dialect", dialect)

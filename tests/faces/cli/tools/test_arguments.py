@@ -142,6 +142,7 @@ def test_pages_that_do_not_exist_are_rejected(page: dict[str, Any]) -> None:
     [
         ({}, "the argument network is missing", "quote needs network, token_in, token_out, amount"),
         (ORDER | {"tokn_in": "ETH"}, 'quote has no argument "tokn_in"', "did you mean token_in?"),
+        (ORDER | {"from": "0x1"}, 'quote has no argument "from"', "did you mean sender?"),
         (ORDER | {"svg": "/tmp/x"}, 'quote has no argument "svg"', None),
         (ORDER | {"amount": [1.5]}, "amount: expected a string, not [1.5]", None),
         (

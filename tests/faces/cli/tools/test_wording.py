@@ -44,6 +44,11 @@ def test_no_text_of_the_program_has_an_option_in_a_tool(tool: object) -> None:
         ("give --offline", "give offline"),
         ("add --from ADDRESS", "add sender ADDRESS"),
         ("allow them with --allow-fees", "allow them with the user's option allow-fees"),
+        (
+            "give --rpc-url URL, or set SWAPCLI_NETWORKS_BASE_RPC_URL; to use these prices anyway, add --offline",
+            "ask the user to set rpc_url or SWAPCLI_NETWORKS_BASE_RPC_URL; "
+            "to use these prices anyway, set offline to true",
+        ),
         ("set a node with --rpc-url", "set a node with the setting rpc_url"),
         ("swapcli tokens base lists the market's tokens", "the tool tokens lists the market's tokens"),
         ("swapcli sync NETWORK --store DIR creates it", "swapcli sync NETWORK with the option store DIR creates it"),
