@@ -233,9 +233,10 @@ class DayUsage(NamedTuple):
 
 
 class KeyUsage(NamedTuple):
-    """The usage of keys, by day and id."""
+    """The usage of keys from the first day on, by day and id."""
 
     days: tuple[DayUsage, ...]
+    first_day: date
 
     @own_document
     def document(self) -> list[KeyUsageJson]:
@@ -243,12 +244,14 @@ class KeyUsage(NamedTuple):
         return [each.document() for each in self.days]
 
 
-def usage_of(counts: Iterable[tuple[DayKey, UsageCounts]], names: Mapping[str, str], key_id: str | None) -> KeyUsage:
-    """Return the usage of one key, or of all; `names` are the names of keys by id."""
+def usage_of(
+    counts: Iterable[tuple[DayKey, UsageCounts]], names: Mapping[str, str], key_id: str | None, first_day: int
+) -> KeyUsage:
+    """Return the usage of one key, or of all, from `first_day` on; `names` are the names of keys by id."""
     return KeyUsage(
         tuple(
             DayUsage(
-                datetime.fromtimestamp(day * DAY_S, UTC).date(),
+                _date_of(day),
                 found_id,
                 names.get(found_id),
                 each.requests,
@@ -257,5 +260,10 @@ def usage_of(counts: Iterable[tuple[DayKey, UsageCounts]], names: Mapping[str, s
             )
             for (day, found_id), each in sorted(counts)
             if key_id in (None, found_id) and each.requests
-        )
+        ),
+        _date_of(first_day),
     )
+
+
+def _date_of(day: int) -> date:
+    return datetime.fromtimestamp(day * DAY_S, UTC).date()

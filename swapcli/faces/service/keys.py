@@ -144,7 +144,8 @@ class KeyStore(KeyLookup):
         since_day = today - _USAGE_DAYS if since is None else parse_date("since", since) // DAY_S
         keys = [each.key for each in self._read().records]
         key_id = None if id_or_name is None else keys[_find_index(id_or_name, keys)].id
-        return usage_of(self._read_usage(since_day).items(), {each.id: each.name for each in keys}, key_id)
+        names = {each.id: each.name for each in keys}
+        return usage_of(self._read_usage(since_day).items(), names, key_id, since_day)
 
     def _read_usage(self, since_day: int) -> UsageTable:
         if self._state_url is None:

@@ -214,6 +214,8 @@ class AuthMiddleware:
         context.api_key = self._policy.rules.keys.find(key) if key else None
         if context.api_key and key:
             context.is_key_valid = partial(self._is_valid, key, scope["path"])
+        else:
+            context.is_key_valid = self._needs_no_key
         api_key = context.api_key
         plan_error = api_key and self._policy.check_plan(api_key, request_class, scope["path"])
         now_s = self._clock.monotonic_s()
@@ -250,6 +252,9 @@ class AuthMiddleware:
     def _is_valid(self, key: str, path: str) -> bool:
         found = self._policy.rules.keys.find(key)
         return found is not None and self._policy.check_plan(found, RequestClass.WORK, path) is None
+
+    def _needs_no_key(self) -> bool:
+        return not self._policy.rules.requires_key
 
     async def _check_limit(self, limit_state: RateLimitState | None) -> None:
         if limit_state is not None and (error := limit_state.find_error(self._clock.now_s())) is not None:

@@ -2,7 +2,7 @@
 
 A stream carries the newest quote, not every quote: an unread quote is replaced by a newer one, and a client that does
 not read is disconnected. So a listener takes a few kilobytes, however slow it is. If a key is revoked, its streams end
-with their next event.
+with their next event, and so do streams without a key once the service requires one.
 
 | event | data |
 |---|---|

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import stat
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,16 @@ def test_requests_are_added_up_by_day_and_key(keys: KeyStore) -> None:
     for wrong, error in ((("c", None), "no key"), ((None, "2027-1-1"), "since: expected a date")):
         with pytest.raises(InvalidOption, match=error):
             keys.usage(wrong[0], since=wrong[1])
+
+
+def test_an_empty_list_names_its_first_day(keys: KeyStore) -> None:
+    keys.create("a")
+    command = ("keys", "usage", "--keys-file", str(keys.path))
+    assert "no requests with a key since 2026-12-01" in run_swapcli(*command, "--since", "2026-12-01").stderr
+    first = [datetime.now(UTC).date() - timedelta(days=30)]
+    shown = run_swapcli(*command).stderr
+    first.append(datetime.now(UTC).date() - timedelta(days=30))
+    assert any(f"no requests with a key since {each}\n" in shown for each in first)
 
 
 def test_a_quota_goes_on_after_a_restart(keys: KeyStore) -> None:

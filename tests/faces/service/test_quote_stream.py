@@ -343,6 +343,25 @@ def test_the_stream_of_a_revoked_key_ends(plan: KeyPlan | None) -> None:
             assert len(list(events)) <= 1
 
 
+def test_streams_without_a_key_end_once_keys_are_required() -> None:
+    """As after a SIGHUP. Streams with a valid key go on."""
+
+    class Keys(KeyLookup):
+        def find(self, key: str) -> ApiKey | None:
+            return ApiKey("0a1b2c3d", "Acme", created_s=0) if key == "secret" else None
+
+    with serving() as service, service.listening() as anonymous:
+        service.app.policy.replace(ServiceSettings(), Keys())
+        with service.listening({"X-API-Key": "secret"}) as named:
+            assert (next(anonymous).name, next(named).name) == ("quote", "quote")
+            service.app.policy.replace(ServiceSettings(require_keys=True), Keys())
+            service.mine(stride=2)
+            assert next(named).name == "quote"
+            service.mine()
+            assert next(named).name == "quote"
+            assert len(list(anonymous)) <= 1
+
+
 def test_the_searches_of_a_stream_count_for_its_key() -> None:
     """At once, not when the stream ends."""
 

@@ -67,6 +67,13 @@ def test_the_pages_of_the_service_need_no_key(service: InProcessService, keys: K
         assert service.get(path, headers={"Authorization": "Bearer of-an-ingress"}).status_code == 200, path
 
 
+def test_the_pages_say_that_a_key_may_be_required(service: InProcessService) -> None:
+    for path in ("/", "/docs"):
+        page = service.get(path, headers={"Accept": "text/html"}).text
+        assert "Optional, unless the service requires one." in page, path
+        assert page.count("Optional") == 1, path
+
+
 def test_a_valid_key_is_served_in_either_header(service: InProcessService, keys: KeyStore) -> None:
     key = keys.create("second").key
     for header in ({"X-API-Key": key}, {"Authorization": f"Bearer {key}"}):

@@ -159,7 +159,7 @@ def usage(
     """
     session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
     found = _store(session).usage(key, since=since)
-    session.output.print_list(found, _usage_view, if_empty="no requests with a key since that day")
+    session.output.print_list(found, _usage_view, if_empty=f"no requests with a key since {found.first_day}")
 
 
 def _store(session: "Session") -> "KeyStore":

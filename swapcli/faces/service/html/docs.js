@@ -242,7 +242,7 @@ function show() {
     ...paragraphs(info.description),
     element("div", {},
       element("label", {for: "key"}, "API key"), element("input", {id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-note"}),
-      element("p", {id: "key-note", class: "note"}, "Optional. It is kept until you close this page, and it is sent only with your requests."))));
+      element("p", {id: "key-note", class: "note"}, "Optional, unless the service requires one. It is kept until you close this page, and it is sent only to this service."))));
   let heading = null;
   for (const variants of groups) {
     const [{tag, path, method, described: {operationId}}] = variants, name = GENERATIONS.includes(tag) ? "Routes and transactions" : tag;
