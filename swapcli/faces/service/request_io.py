@@ -75,8 +75,8 @@ class RequestContext:
     address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` shows
     whether the request's key is still valid, or, without a key, whether the service still requires none: streams can
     outlive a key and the settings. `forwarded` names the client that takes turns with others behind an untrusted proxy.
-    `refusal` is the limit that rejected the request, `error_code` the code of the error that ended it, `advice` what the
-    operator should know about it, `cpu_s` the processor time of its searches.
+    `refusal` is the limit that rejected the request, `error_code` the code of the error that ended it, `advice` what
+    the operator should know about it, `cpu_s` the processor time of its searches.
     """
 
     __slots__ = (
