@@ -195,7 +195,7 @@ def _facts(found: NetworkDetails) -> Iterator[Fact]:
     network = found.network
     wrapped = network.wrapped_native
     yield Fact("Native", printable(network.native.symbol), f"wrapped: {printable(wrapped.symbol)}" if wrapped else "")
-    yield Fact("Tokens", f"{len(network.tokens):,}", f"swapcli tokens {network.name} lists them")
+    yield Fact("Tokens", f"{len(network.tokens):,}", f"swapcli tokens {network.name} lists those with pools and yours")
     yield Fact("Protocols", f"{len(network.protocols):,}", f"swapcli protocols {network.name} lists them")
     yield Fact("Contracts", f"{sum(len(each.addresses) for each in network.deployments):,}", "-v lists them")
     yield Fact("Explorer", printable(network.explorer or ABSENT))
