@@ -1,4 +1,4 @@
-"""Search the tokens of a network: those with pools, and those of its definition."""
+"""Search the tokens of a network: those with pools, and those that the user adds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from swapcli.core.model.swappable_tokens import SwappableToken, swappable_in, sw
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.core.networks.address import display_address, without_chain
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.definition_files import packaged_networks
 from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.argument_types import checks_arguments
@@ -102,7 +104,7 @@ def tokens(
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> TokenList:
     """Return the tokens of the market file in the settings, otherwise of the network's store, otherwise of its embedded
-    market, otherwise those that quotes have found; and all tokens of the network's definition.
+    market, otherwise those that quotes have found; and the tokens that the user adds to the network.
 
     `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
     nearest symbols, if none matches it.
@@ -161,9 +163,13 @@ def _with_own_tokens(
     described: Mapping[str, Token],
     transfers: Mapping[str, TransferBehaviour],
 ) -> _KnownTokens:
-    """Return the swappable tokens, and after them the other tokens of the network's definition: a live quote looks for
-    their pools. The market's description of a token takes precedence."""
-    listed = {each.token.address for each in swappable}
+    """Return the swappable tokens, and after them the tokens that the user's files and settings add: a live quote looks
+    for their pools. The market's description of a token takes precedence.
+
+    The program's own tokens are listed only if they have pools.
+    """
+    packaged = find_network(network.name).tokens if network.name in packaged_networks() else ()
+    listed = {each.token.address for each in swappable} | {each.address for each in packaged}
     own = {each.address: described.get(each.address, each) for each in (network.native, *network.tokens)}
     others = [SwappableToken(token, 0) for address, token in own.items() if address not in listed]
     return _KnownTokens(network, (*swappable, *others), {**transfers, **network.transfers})

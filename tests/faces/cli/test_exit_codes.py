@@ -137,7 +137,7 @@ MISTAKES = [
     ("rout base ETH USDC 1", 'no command "rout"', "did you mean route"),
     ("router deploy", 'no command "deploy"', "did you mean deploy-payload?"),
     ("tokens bse", 'no network "bse"', "did you mean base?"),
-    ("tokens base zzzzzzzz", "no token on base matches", "lists all 76"),
+    ("tokens base zzzzzzzz", "no token on base matches", "lists all 62"),
     ("price base ETHH", 'no token "ETHH"', "did you mean ETH?"),
     ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
     ("pools base ETH ETH", "cannot be the same", "name two different tokens"),

@@ -46,8 +46,8 @@ def tokens(
       swapcli tokens base
       swapcli tokens base usd
 
-    The tokens are those of the network's definition, and those of the first market that exists: --market, the network's
-    store, or the embedded market.
+    The tokens come from the first source that exists: --market, the network's store, the embedded market, or the
+    network's definition. Tokens that you add to a network are listed too.
     """
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     from swapcli import tokens as list_tokens

@@ -197,8 +197,9 @@ def _facts(found: NetworkDetails, *, verbose: bool) -> Iterator[Fact]:
         yield Fact("Kind", network.kind.value)
     wrapped = network.wrapped_native
     yield Fact("Native", printable(network.native.symbol), f"wrapped: {printable(wrapped.symbol)}" if wrapped else "")
-    tokens = {network.native.address, *(each.address for each in network.tokens)}
-    yield Fact("Tokens", f"{len(tokens):,}", f"swapcli tokens {network.name} lists them")
+    yield Fact(
+        "Known tokens", f"{len(network.tokens):,}", f"swapcli tokens {network.name} lists those with pools and yours"
+    )
     yield Fact("Protocols", f"{len(network.protocols):,}", f"swapcli protocols {network.name} lists them")
     yield Fact("Contracts", f"{sum(len(each.addresses) for each in network.deployments):,}", "-v lists them")
     yield Fact("Explorer", printable(network.explorer or ABSENT))
