@@ -783,7 +783,7 @@ class SandwichBoundJson(TypedDict):
 
 
 class SlippagePartsJson(TypedDict):
-    """The basis of the advised slippage; null is unknown."""
+    """The basis of the advised slippage; null if unknown."""
 
     movement: MovementJson | None
     sandwich: SandwichBoundJson

@@ -140,7 +140,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "gas_price", GAS_PRICE, "Gas price: wei, or 0.01gwei; 0 ignores gas.", "PRICE",
-        field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or such as 0.01gwei; 0 ignores gas.",
+        field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or with a unit: 0.01gwei; 0 ignores gas.",
         setting="Gas price in wei. Default: the market's.", example="10000000", unsent="a gas price",
     ),
     QuoteParameter(

@@ -1,4 +1,4 @@
-"""The quotes of a watch, with their differences from the first quote for the same order, and failed refreshes."""
+"""The quotes of a watch, each with its difference from the order's first quote, and any failed refreshes."""
 
 from __future__ import annotations
 

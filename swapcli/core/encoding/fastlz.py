@@ -11,7 +11,7 @@ from typing import Final
 
 _FIRST: Final = 2  # the byte at which the search for matches begins
 _TAIL: Final = 14
-"""The number of bytes at the end in which no match begins."""
+"""The number of trailing bytes in which no match can start."""
 _UNCOMPARED: Final = 4
 """The number of bytes at the end that are never part of a match; one more byte precedes them."""
 _WINDOW: Final = 0x1FFF  # bytes: the maximum distance back to the start of a match

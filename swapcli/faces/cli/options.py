@@ -215,7 +215,7 @@ class PayloadOptions(NamedTuple):
     ] = None
     deadline: Annotated[
         str | None,
-        option("--deadline", "Execute before: 20m, 3d, +1200 or Unix seconds.", ANSWER, "TIME"),
+        option("--deadline", "Deadline: 20m, 3d, +1200 or a Unix timestamp.", ANSWER, "TIME"),
     ] = None
     permit: Annotated[bool, option("--permit", "Print a permit to sign instead of an approval.", ANSWER)] = False
     max_impact: Annotated[
@@ -230,7 +230,9 @@ class PayloadOptions(NamedTuple):
         str | None,
         option(ALLOW_RECIPIENT, "Allow this token, pool or router as recipient.", ANSWER, "ADDRESS"),
     ] = None
-    allow_fees: Annotated[bool, option("--allow-fees", "Only warn about unusual gas, fees or nonce.", ANSWER)] = False
+    allow_fees: Annotated[
+        bool, option("--allow-fees", "Warn about unusual gas, fees or nonce instead of failing.", ANSWER)
+    ] = False
     check: Check = None
     witness: Annotated[
         str | None, option("--witness", "Second node, which must confirm the pool state.", SOURCE, "URL")

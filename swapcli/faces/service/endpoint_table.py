@@ -243,13 +243,13 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         ({"type": "string"},),
         partial(endpoints.route, requests.ROUTE_V2), _has_v2, partial(describe_order, requests.ROUTE_V2),
         content_type=EVENT_STREAM,
-        description="Server-sent events for the parameters of the V2 route. A `quote` event is sent at once and at each"
-        " block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in "
-        "`state` (`kind`, `block`, `ageS`, `tag`) and warning codes in `warnings`. After 15 seconds without a "
-        "quote, `heartbeat` confirms the last one and has its `state`. `unavailable` (with `statusCode` and "
-        "`message`) withdraws it until the next quote. A client that reconnects with its last event ID in "
-        "`Last-Event-ID` gets that quote only if it has changed. A client that does not read is disconnected. A "
-        "stream ends after an hour.",
+        description="Server-sent events for the parameters of the V2 route. A `quote` event is sent at once, then at"
+        " each block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in"
+        " `state` (`kind`, `block`, `ageS`, `tag`) and warning codes in `warnings`. After 15 seconds without"
+        " a quote, `heartbeat` confirms the last quote and has the current `state`. `unavailable` (with"
+        " `statusCode` and `message`) means that the last quote no longer holds. A client that reconnects"
+        " with its last event ID in `Last-Event-ID` gets a quote at once only if it differs from the last"
+        " one. A client that does not read is disconnected. A stream ends after an hour.",
         use=PriceUse.SHOWN,
     ),
     Endpoint(

@@ -268,7 +268,7 @@ class MarketRegistry:
             source.searchable.router.memory = self._memories.setdefault(name, SearchMemory())
 
     def set_extender(self, name: str, extender: Extender) -> None:
-        """Set the function that adds pools to a network's source. It may be called in any thread."""
+        """Set the function that adds pools to a network's source. That function may be called from any thread."""
         self._extenders[name] = extender
 
     def set_status(self, name: str, status: str) -> None:

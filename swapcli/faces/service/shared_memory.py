@@ -114,8 +114,7 @@ class SharedTable:
 
 
 class SharedDocument:
-    """A document of at most `max_bytes`, written by one process and read as a whole by others: the old or the new
-    one."""
+    """A document of at most `max_bytes`, written by one process. Others read the whole old or new version."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -57,7 +57,7 @@ class Maths(NamedTuple):
     find_balance: Callable[[int, int, Sequence[int], int, int], Solution]
     """(balances, d, i) -> the i-th balance that gives the invariant d with the others."""
     find_invariant: Callable[[int, int, Sequence[int], int], int]
-    """(balances, k0 of the last balance found, or 0 if there is none) -> the invariant."""
+    """(balances, k0) -> the invariant; k0 is that of the last balance found, or 0."""
     mean: Callable[[Sequence[int]], int]
     """(values) -> their geometric mean."""
     share_range: Callable[[int], tuple[float, float]]

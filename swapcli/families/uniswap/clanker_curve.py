@@ -30,7 +30,7 @@ def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: 
     buys = down != volatility.token_is_first
 
     def fee(amount_in: float) -> float:
-        """Return the part of an input that fees take, as a fraction."""
+        """Return the fraction of an input that fees take."""
         rate = inner.rate(amount_in * (1.0 - start))
         distance = log(rate) / _LOG_TICK if rate > 0.0 else -MAX_TICK
         tick = min(max(int(distance if down else -distance), MIN_TICK), MAX_TICK)

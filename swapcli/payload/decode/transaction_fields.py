@@ -132,7 +132,7 @@ def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
 
 
 def find_sender(entry: Mapping[str, object], path: str) -> str | None:
-    """Return the sender that an object names. Raises `InvalidInput` for two different ones."""
+    """Return the sender named by an object. Raise `InvalidInput` if it names two different senders."""
     return _value(entry, _SENDER_NAMES, path, _parse_sender)
 
 

@@ -356,7 +356,9 @@ def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> I
     if worst is None or worst.loss_ppm <= guard.warning_ppm:
         return
     is_far = all(each.loss_ppm > guard.max_ppm for each in medians)
-    hint = "do not sign, or allow it with the setting max_price_loss" if is_far else "compare the price before you sign"
+    hint = "compare the price before you sign"
+    if is_far:
+        hint = "do not sign; to accept the loss, raise the setting max_price_loss"
     level = Level.BLOCK if is_far else Level.WARN
     message = f"the quote is {worst.loss_ppm / PPM_PER_PERCENT:.3g}% below a price outside its route: {worst.source}"
     yield FindingCode.PRICE_BELOW_REFERENCES.finding(message, hint, level)

@@ -196,7 +196,7 @@ LIST_KEYS: Final[KeyTable] = {
         {"contract": _V2, "call": "allPairsLength()"},
     ),
     "nested": NetworkKey("true for a list of lists", _FLAG, False),
-    "pairwise": NetworkKey("true for a list of tokens in which any two have a pool", _FLAG, False),
+    "pairwise": NetworkKey("true if every pair of tokens in the list has a pool", _FLAG, False),
 }
 CREATED_KEYS: Final[KeyTable] = {
     "contract": NetworkKey("the contract that emits it", _ADDRESS, _V2, required=True),

@@ -150,7 +150,8 @@ class SourceChooser:
         names = served_networks(url, api_key=key, timeout_s=timeout_s, retries=retries)
         known = None if names is None else tuple(name for name in names if self.networks.chain_id(name) is not None)
         if names and not known:
-            raise UnknownNetwork(f"this swapcli supports none of the service's networks: {', '.join(names)}")
+            listed = ", ".join(names)
+            raise UnknownNetwork(f"this version of swapcli supports none of the service's networks: {listed}")
         return known
 
     def open_live(self, name: str) -> QuoteSource:

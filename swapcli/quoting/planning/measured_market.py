@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_REQUESTS: Final = 120
 """Requests of one measurement. It needs about ten, and a few more if pools must be read."""
 _BEYOND_FEE: Final = 1.2
-"""The multiple of the route's fee by which a swap must move the price to count: below that, arbitrage gains nothing."""
+"""How far a swap must move the price to count, as a multiple of the route's fee. Arbitrage gains nothing from less."""
 _REST_S: Final = 300.0
 _LEAST_SHARE: Final = 0.5
 """The least share of the order's flow whose prices must be known: fewer pools say little about the route."""

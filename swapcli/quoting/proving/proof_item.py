@@ -30,7 +30,7 @@ class ProofOutcome(StrEnum):
     MATCH = "match"
     """The claim of swapcli, or of a node or aggregator, is true."""
     DIFFERENCE = "difference"
-    """The claim is false; the reason shows how."""
+    """The claim is false; the reason explains why."""
     NOT_CHECKED = "notChecked"
     """The check could not be made; the reason says why."""
 

@@ -49,7 +49,7 @@ class JoinedOrder:
 
 
 class JoinedOrders:
-    """The orders of a market. Only the thread whose turn it is calls methods other than `joined`."""
+    """The orders of a market. Only the thread whose turn it is may call methods other than `joined`."""
 
     def __init__(self) -> None:
         self._orders: list[JoinedOrder] = []

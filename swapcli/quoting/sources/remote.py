@@ -258,7 +258,7 @@ class RemoteSource:
         if request.integrator and request.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
         if order.reverse and not (request.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
-            raise _unsaid(f"an amount to buy, on {self._network.name} in {request.api_version}")
+            raise _unsaid(f"exact output on {self._network.name} in {request.api_version}")
 
     def _check_api_version(self, api_version: ApiVersion) -> None:
         if api_version is ApiVersion.V2 and not self._network.has_v2:

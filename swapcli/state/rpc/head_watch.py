@@ -113,7 +113,7 @@ class WatchedHeads:
 
     @property
     def poll_s(self) -> float:
-        """As `HeadSource.poll_s`."""
+        """Same as `HeadSource.poll_s`."""
         return self._heads.poll_s
 
     @property

@@ -402,7 +402,7 @@ class SingleRpcNode(JsonRpcNode):
         return self._newest_bloom
 
     def try_call(self, call: ContractCall, at: BlockId) -> CallResult:
-        """Return the result of one call, with the data of a revert."""
+        """Return the result of one call, including the data of a revert if it reverts."""
         (found,) = self._send([RpcRequest(_CALL, (_message(call), _block_parameter(at)))], self._block_check(at))
         if isinstance(found, RpcError):
             return CallResult(False, _read_hex(found.data) or b"")

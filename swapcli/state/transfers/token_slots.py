@@ -78,7 +78,7 @@ class SlotSearch(NamedTuple):
     def find_slot(
         self, marks: Sequence[ReturnData], present: int
     ) -> Generator[Sequence[HypotheticalCall], Sequence[ReturnData], int | None]:
-        """Return the slot from the results of `marked`, with one more round if these only show that some slot matters.
+        """Return the slot that the results of `marked` identify. One more round finds it if they only narrow it down.
 
         `present` is the probe's result without overrides. None means that the slot is unknown.
         """

@@ -484,7 +484,7 @@ quickCheck("nothing that a wallet does makes the page lie", async () => {
     const first = fake.account;
     fake.account = "0x" + "cd".repeat(20);
     await page.evaluate(account => window.testWallet.emit("accountsChanged", [account]), fake.account);
-    await stepsSay("Your wallet uses a different account from this transaction.");
+    await stepsSay("The account in your wallet is not the one in this transaction.");
     assert.equal(await page.locator("#recipient").inputValue(), fake.account);
     fake.balance = 1n;
     await step("Review again").click();

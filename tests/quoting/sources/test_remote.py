@@ -79,8 +79,8 @@ INTEGRATOR = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
         ({"certify": True}, {}, "proofs"),
         ({"gas_price_wei": 1}, {}, "gas price"),
         ({}, {"max_hops": 3}, "number of hops"),
-        ({}, {"reverse": True}, "an amount to buy, on base in v2"),
-        ({"api_version": V1}, {"reverse": True}, "an amount to buy, on base in v1"),
+        ({}, {"reverse": True}, "exact output on base in v2"),
+        ({"api_version": V1}, {"reverse": True}, "exact output on base in v1"),
         ({"api_version": V1, "integrator": INTEGRATOR}, {}, "an integrator in v1"),
     ],
 )

@@ -23,7 +23,7 @@ app = CommandApp("Import, export, show and remove stored pools.")
 @app.command("import")
 def import_(
     file: Annotated[str, argument("FILE", "Market file; - is stdin.")],
-    network: Annotated[str | None, argument("[NETWORK]", "Network that the file must be for.")] = None,
+    network: Annotated[str | None, argument("[NETWORK]", "Fail unless the file is for this network.")] = None,
     *,
     replace: Annotated[bool, option("--replace", "Replace the pools in the store.", options.SETTINGS)] = False,
     skip_bad_pools: options.SkipBadPools = False,

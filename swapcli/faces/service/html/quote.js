@@ -860,7 +860,7 @@ function steps(own) {
     return choices.length ? choices.map(connectButton) : say("This browser has no wallet. Copy the fields below into your wallet.");
   }
   if (!isSame(account, wallet.account)) {
-    return say("Your wallet uses a different account from this transaction.", button(["Review again"], () => byId("review").requestSubmit()));
+    return say("The account in your wallet is not the one in this transaction.", button(["Review again"], () => byId("review").requestSubmit()));
   }
   if (wallet.chainId !== chainOf(name)) return say("Your wallet is on a different network.", switchButton(name));
   if (balance === undefined) return own.message ? [] : say("Reading your balance …");
