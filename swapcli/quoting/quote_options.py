@@ -27,6 +27,8 @@ from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
 from swapcli.interface.slippage import SLIPPAGE_RANGE, format_percent
 from swapcli.interface.value_types import PERCENTAGE
 from swapcli.quoting.config import Secret, Settings, override_settings
+from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
+from swapcli.quoting.config.source_readers import FLAG_ORIGIN
 from swapcli.quoting.resolve import excluded_protocols
 
 if TYPE_CHECKING:
@@ -93,14 +95,27 @@ def resolve_options(
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
             **warning_limits(settings),
         ),
-        excluded_protocols(
+        _excluded_protocols(settings, network),
+        parameter_values(settings, options) | {"allows_only": bool(settings.only_protocols)},
+    )
+
+
+def _excluded_protocols(settings: Settings, network: Network) -> frozenset[str]:
+    """As `excluded_protocols`; a hint names the settings that apply, which the order does not show."""
+    try:
+        return excluded_protocols(
             settings.exclude_protocols,
             network,
             extended=settings.extended_protocols,
             only=settings.only_protocols,
-        ),
-        parameter_values(settings, options) | {"allows_only": bool(settings.only_protocols)},
-    )
+        )
+    except InvalidOption as error:
+        exclude, only = (
+            "" if settings.origin(key) in (FLAG_ORIGIN, ARGUMENT_ORIGIN) else f" in the setting {key}"
+            for key in ("exclude_protocols", "only_protocols")
+        )
+        error.hint = f"exclude fewer protocols{exclude}, or allow others{only}"
+        raise
 
 
 def _check_slippage(slippage_ppm: int, api_version: ApiVersion) -> int:

@@ -189,6 +189,15 @@ def test_an_unknown_tool_is_an_error_with_near_ones() -> None:
     assert Draft202012Validator(closed(build_error_schema())).is_valid(answer)
 
 
+def test_an_agent_is_told_of_a_setting_that_leaves_no_protocol() -> None:
+    arguments = ORDER | {"exclude_protocols": ["uniswapV3"]}
+    env = {"SWAPCLI_ONLY_PROTOCOLS": "uniswapV3"}
+    is_error, answer = with_client(lambda client: call(client, "quote", arguments), "--offline", env=env)
+    assert is_error
+    assert answer["message"] == "every allowed protocol is also excluded: uniswapV3"
+    assert answer["hint"] == "exclude fewer protocols, or allow others in the setting only_protocols"
+
+
 def test_options_of_the_server_are_none_of_the_tools() -> None:
     async def look(client: Client) -> tuple[set[str], tuple[bool, dict[str, Any]]]:
         listed = {each.name: each for each in (await client.list_tools()).tools}

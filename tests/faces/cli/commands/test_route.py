@@ -147,6 +147,23 @@ def test_allowed_protocols_are_explained_in_errors(route: Route) -> None:
     assert unjoined["hint"] == "allow more protocols"
 
 
+@pytest.mark.parametrize(
+    ("settings", "options", "hint"),
+    [
+        (["only"], ["exclude"], "exclude fewer protocols, or allow others in the setting only_protocols"),
+        (["exclude"], ["only"], "exclude fewer protocols in the setting exclude_protocols, or allow others"),
+        ([], ["only", "exclude"], "exclude fewer protocols, or allow others"),
+    ],
+)
+def test_the_setting_that_leaves_no_protocol_is_named(
+    market_file: str, settings: list[str], options: list[str], hint: str
+) -> None:
+    order = ("route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
+    env = {f"SWAPCLI_{each.upper()}_PROTOCOLS": "4" for each in settings}
+    error = run_swapcli(*order, *(f"--{each}-protocols=4" for each in options), env=env).error
+    assert (error["message"], error["hint"]) == ("every allowed protocol is also excluded: uniswapV2", hint)
+
+
 def test_unknown_protocols_are_all_named(route: Route) -> None:
     error = route("ETH", "USDC", "1", "--exclude-protocols", "uniswapV9, 5,77", "--json").error
     assert error["code"] == "UNKNOWN_PROTOCOL"
