@@ -140,14 +140,14 @@ class MarketRegistry:
     @property
     def missing_networks(self) -> tuple[str, ...]:
         """The networks that cannot be quoted now."""
-        return tuple(network.name for network in self.served_networks if not self.can_quote(network.name))
+        return tuple(name for name in self.networks if not self.can_quote(name))
 
     @property
     def is_ready(self) -> bool:
-        """Whether every network has been tried and at least one is not missing. Missing ones may become available
-        later."""
-        names = [network.name for network in self.served_networks]
-        return self._tried.issuperset(names) and (any(map(self.can_quote, names)) or not names)
+        """Whether every network with a source of pools has been tried, and at least one can be quoted. Missing ones may
+        become available later."""
+        is_tried = self._tried.issuperset(network.name for network in self.served_networks)
+        return is_tried and any(map(self.can_quote, self.networks))
 
     def can_quote(self, name: str) -> bool:
         """Return whether a network's market is loaded and `check_quotable` passes, so that it is ready and healthy."""

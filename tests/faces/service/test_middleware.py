@@ -384,6 +384,8 @@ def test_an_unloadable_market_is_unavailable_without_details() -> None:
         message = {
             "statusCode": 503,
             "message": "the market of testnet cannot be loaded",
+            "hint": "retry later",
+            "code": "MARKET_UNAVAILABLE",
             "error": "Service Unavailable",
         }
         assert [(answer.status_code, answer.json()) for answer in answers] == [(503, message)] * 3
@@ -404,7 +406,7 @@ def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
         served.app = create_app(served.registry, ServiceSettings())
         assert served.get("/testnet/route", build_order_query("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []
-        assert served.get("/readyz").status_code == 200
+        assert served.get("/readyz").status_code == 503
 
 
 def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:

@@ -19,7 +19,14 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.command import run_swapcli
 from tests.support.markets import embedded_market
-from tests.support.service import InProcessService, build_app, build_order_query, open_testnet_market, serve_app
+from tests.support.service import (
+    FakeClock,
+    InProcessService,
+    build_app,
+    build_order_query,
+    open_testnet_market,
+    serve_app,
+)
 from tests.support.testnet import NOW_S
 
 TTL_S = 60
@@ -110,6 +117,17 @@ def test_readiness_health_and_orders_agree(
             # Modelled prices are shown with a label; every other order follows the same rule.
             order = service.get(f"/{name}/v2/route", build_order_query("testnet"))
             assert order.status_code == (200 if state is MODELLED else status)
+
+
+def test_a_network_without_a_source_of_pools_is_missing() -> None:
+    """Nothing will ever load it, so the others do not wait for it."""
+    market, clock = market_of("a", FRESH), FakeClock().clock
+    registry = MarketRegistry([market.network, market.network._replace(name="b")], {"a": lambda: market}, clock)
+    assert (registry.is_ready, registry.missing_networks) == (False, ("a", "b"))
+    registry.open_source("a")
+    assert (registry.is_ready, registry.missing_networks) == (True, ("b",))
+    alone = MarketRegistry([market.network], {}, clock)
+    assert (alone.is_ready, alone.missing_networks) == (False, ("a",))
 
 
 def test_a_network_becomes_stale_and_recovers() -> None:

@@ -207,9 +207,13 @@ def test_a_network_without_a_market_is_listed_but_not_quoted(tmp_path: Path) -> 
         status, message = get(service.url + "/mine/healthcheck")
         assert status == 503
         assert isinstance(message, dict)
-        assert "swapcli sync mine" in message["message"]
+        assert message["message"] == "mine has no pools"
         assert get(service.url + "/monad/healthcheck")[0] == 200
-        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": []})
+        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": ["mine"]})
+        assert service.stop() == 0
+    assert "set a node with SWAPCLI_NETWORKS_MINE_RPC_URL" in service.stderr
+    with run_service("--config", str(config), "--networks", "mine") as service:
+        assert get(service.url + "/readyz") == (503, {"ready": False, "missing": ["mine"]})
         assert service.stop() == 0
 
 
