@@ -11,8 +11,6 @@ from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.options import OutputOptions, option, parse_workers
 from swapcli.faces.cli.output import FormatOptions, OutputFormat
-from swapcli.faces.cli.output_file import format_of_file
-from swapcli.faces.cli.results_file import RESULTS
 
 _BATCH = "Many orders"
 
@@ -34,6 +32,9 @@ class BatchOptions(NamedTuple):
 
     def with_format_of_results(self, output: OutputOptions) -> OutputOptions:
         """Return the output options with the format of the results file's name. Raises as `format_of_file`."""
+        from swapcli.faces.cli.output_file import format_of_file
+        from swapcli.faces.cli.results_file import RESULTS
+
         assert self.results is not None
         requested = FormatOptions(output.json, output.format)
         found = format_of_file(self.results, requested, (OutputFormat.JSON, OutputFormat.CSV), option=RESULTS)
