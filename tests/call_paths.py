@@ -26,6 +26,8 @@ WORDS = (
     "interface.interface_by_network", "errors",
 )  # fmt: skip
 _ROOT = Path(swapcli.__file__).parent
+_TRANSPARENT = "core.validation.argument_types"
+"""Wraps functions of the library, and calls what it wraps."""
 _OUTSIDE = ""
 """The caller of the request, and of what libraries call."""
 
@@ -84,6 +86,8 @@ def module_of(code: CodeType) -> str:
     if code.co_name == "<module>" or not file.is_relative_to(_ROOT):
         return _OUTSIDE
     name = ".".join(file.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__")
+    if name == _TRANSPARENT:
+        return _OUTSIDE
     return folder_of(name) if is_in(name, {"core"}) else name
 
 

@@ -138,17 +138,17 @@ def split_words(session: Session, words: Sequence[str | None], *, has_amount: bo
     """
     present = [word for word in words if word is not None]
     if len(present) in (1, 4) or (present and _is_network(session, present[0])):
-        # Otherwise a note about the order of the words would come before the error that corrects it.
-        has_note = _is_network(session, present[0]) or not any(_is_network(session, word) for word in present[1:])
-        return present[0], _in_order(session, present[1:], has_note=has_note) if has_amount else present[1:]
+        return present[0], _in_order(session, present[1:], present[0]) if has_amount else present[1:]
     if session.settings.network is None:
         example = "swapcli route base ETH USDC 1"
         raise UsageError(f"no network given: write it first, as in {example}, or run swapcli config set network base")
     return session.settings.network, _in_order(session, present) if has_amount else present
 
 
-def _in_order(session: Session, words: list[str], *, has_note: bool = True) -> list[str]:
+def _in_order(session: Session, words: list[str], network: str | None = None) -> list[str]:
     """Return an order's words as TOKEN_IN TOKEN_OUT AMOUNT, with a note on how they were read if that changes them.
+
+    There is no note if one of them is a network and the first word, `network`, is none: an error corrects that.
 
     People also write the amount first (`1.5 ETH USDC`, `1.5ETH USDC`) and pairs (`ETH/USDC 1.5`, `ETH-USDC 1.5`). A
     word is split only if one is missing, because symbols may contain such characters themselves: a pair next to an
@@ -160,7 +160,8 @@ def _in_order(session: Session, words: list[str], *, has_note: bool = True) -> l
     amounts = [word for word in found if _AMOUNT_WORD.fullmatch(word)]
     if len(amounts) == 1 and found[2] != amounts[0]:
         found = [*(word for word in found if word != amounts[0]), amounts[0]]
-    if found != words and has_note:
+    is_misplaced = found != words and network is not None and not _is_network(session, network)
+    if found != words and not (is_misplaced and any(_is_network(session, word) for word in words)):
         session.output.note(printable(f"read as {' '.join(found)}; the order is TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
 
