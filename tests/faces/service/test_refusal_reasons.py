@@ -229,11 +229,13 @@ EVICTED = (
 def busy_connections(address: tuple[str, int], path: str, count: int) -> Iterator[None]:
     """Connections whose requests the service cannot end, as their clients do not read the responses."""
     with ExitStack() as stack:
-        for _ in range(count):
-            connection = stack.enter_context(socket.socket())
+        connections = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for connection in connections:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             connection.connect(address)
             connection.sendall(build_get_request(path) * 1_000)
+        for connection in connections:
+            connection.recv(1, socket.MSG_PEEK)  # from here on, the service is busy with it
         time.sleep(0.5)
         yield
 
