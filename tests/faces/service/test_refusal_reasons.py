@@ -13,7 +13,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -168,11 +168,10 @@ def refusals_of_two_connections() -> Found:
     """Limits of heads, bodies and connections, of a service that has two at a time, and one for its metrics."""
     # A long time for clients that do not read: a busy machine may stop for ten seconds.
     with run_testnet_service(max_connections=2, max_metrics_connections=1, timeout_s=120.0) as service:
-        unused = count_open_files(service)
 
         def settle() -> None:
             """Let the service see that earlier connections are closed."""
-            until(lambda: count_open_files(service) <= unused)
+            until(lambda: count_connections(service) == 0)
 
         assert is_ok(exchange(service.address, ROUTE))
         refused = [read_response(refusal, exchange(service.address, request)) for refusal, request in HOSTILE_REQUESTS]
@@ -235,7 +234,7 @@ def busy_connections(address: tuple[str, int], path: str, count: int) -> Iterato
             connection.connect(address)
             connection.sendall(build_get_request(path) * 1_000)
         for connection in connections:
-            connection.recv(1, socket.MSG_PEEK)  # from here on, the service is busy with it
+            assert connection.recv(1, socket.MSG_PEEK)  # from here on, the service is busy with it
         time.sleep(0.5)
         yield
 
@@ -405,8 +404,15 @@ def ask_later(pool: ThreadPoolExecutor, service: ServiceProcess) -> Future[bytes
     return answer
 
 
-def count_open_files(service: ServiceProcess) -> int:
-    return len(os.listdir(f"/proc/{service.process.pid}/fd"))
+def count_connections(service: ServiceProcess) -> int:
+    """Return how many of the service's open files are TCP connections: sockets in any state but 0A, which listens."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    connections = {f"socket:[{row[9]}]" for row in rows if row[3] != "0A"}
+    count = 0
+    for file in Path(f"/proc/{service.process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since
+            count += os.readlink(file) in connections
+    return count
 
 
 def is_ok(answer: bytes) -> bool:
