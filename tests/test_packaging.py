@@ -116,7 +116,7 @@ def test_the_wheel_works_without_checkout_or_compiler(packages: tuple[Path, Path
 
 @pytest.mark.slow
 def test_the_core_works_with_the_wheel_and_keccak_alone(packages: tuple[Path, Path], tmp_path: Path) -> None:
-    """As `pip` installs them; `tests/test_pure_core.py` looks closer."""
+    """Like `pip` installs them; `tests/test_pure_core.py` looks closer."""
     run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
     programs = tmp_path / "venv" / "bin"
     run(programs / "pip", "install", "--quiet", "--no-deps", packages[0], "pycryptodome", cwd=tmp_path)

@@ -52,7 +52,7 @@ def _awaited(
 def _joined(
     method: Callable[Concatenate[Market, P], SwapQuote],
 ) -> Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, SwapQuote]]:
-    """As `_awaited`, for quotes that share a read while they wait for the market's thread."""
+    """Like `_awaited`, for quotes that share a read while they wait for the market's thread."""
 
     @wraps(method)
     async def call(self: AsyncMarket, *arguments: P.args, **keywords: P.kwargs) -> SwapQuote:
@@ -135,24 +135,24 @@ class AsyncMarket:
     refresh = _awaited(Market.refresh)
 
     async def network(self) -> Network:
-        """As `Market.network`."""
+        """Like `Market.network`."""
         return await self._call(lambda market: market.network)
 
     async def state(self) -> StateSource:
-        """As `Market.state`."""
+        """Like `Market.state`."""
         return await self._call(lambda market: market.state)
 
     async def pools(self) -> Mapping[str, Pool]:
-        """As `Market.pools`."""
+        """Like `Market.pools`."""
         return await self._call(lambda market: market.pools)
 
     async def tokens(self) -> Mapping[str, Token]:
-        """As `Market.tokens`."""
+        """Like `Market.tokens`."""
         return await self._call(lambda market: market.tokens)
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Self]:
-        """As `Market.pinned`."""
+        """Like `Market.pinned`."""
         await self._call(lambda market: market.source.pin(pinned=True))
         try:
             yield self
@@ -160,7 +160,7 @@ class AsyncMarket:
             await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
-        """As `Market.close`, after earlier calls have finished. A market that was never awaited needs no closing."""
+        """Like `Market.close`, after earlier calls have finished. A market that was never awaited needs no closing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -209,5 +209,5 @@ async def aquote(
     amount_out: Amount | None = None,
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
-    """As `quote`, for asyncio programs."""
+    """Like `quote`, for asyncio programs."""
     return await AsyncMarket.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

@@ -137,7 +137,7 @@ def check_market(
 
 
 def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], QuoteResult], clock: Clock) -> Health:
-    """Return the health of a market after a quote of its sample order by `quote`, which reads the state anew.
+    """Return the health of a market after a quote of its sample order by `quote`, which reads the state again.
 
     `known` is the health of the market before that. If the quote fails, there is no state to report.
     """

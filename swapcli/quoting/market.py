@@ -424,7 +424,7 @@ class Market:
     def build_part(self, path: str, **terms: Unpack[TransactionKeywords]) -> BuiltPart:
         """Return the payload of the part that is due in a plan file, and record it there.
 
-        The part is quoted anew and built as `prepare` does. Further calls return the same payload until it expires.
+        The part is quoted again and built as `prepare` does. Further calls return the same payload until it expires.
         After you have executed it, call `mark_part_done` to go on to the next part. Raises `PartNotDue`, `PlanEnded`,
         `OutsidePriceBand`, `InvalidPlan`, and as `quote` and `prepare`; the file then stays as it was.
         """

@@ -101,7 +101,7 @@ def resolve_options(
 
 
 def _excluded_protocols(settings: Settings, network: Network) -> frozenset[str]:
-    """As `excluded_protocols`; a hint names the settings that apply, which the order does not show."""
+    """Like `excluded_protocols`; a hint names the settings that apply, which the order does not show."""
     try:
         return excluded_protocols(
             settings.exclude_protocols,

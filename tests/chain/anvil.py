@@ -82,15 +82,15 @@ class AnvilChain(BaseChain):
         self.fund(DEPLOYER, _ETHER_SUPPLY)
 
     def fund(self, address: str, wei: int) -> None:
-        """As `BaseChain.fund`."""
+        """Like `BaseChain.fund`."""
         self.node.ask("anvil_setBalance", address, hex(wei))
 
     def native_balance(self, address: str) -> int:
-        """As `BaseChain.native_balance`."""
+        """Like `BaseChain.native_balance`."""
         return int(self.node.ask("eth_getBalance", address, "latest"), 16)
 
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
-        """As `BaseChain.create`."""
+        """Like `BaseChain.create`."""
         call = {"from": sender, "data": f"0x{code.hex()}", "gas": hex(_GAS)}
         receipt = self.receipt(self.node.ask("eth_sendTransaction", call))
         if not receipt.succeeded or receipt.created is None:
@@ -98,13 +98,13 @@ class AnvilChain(BaseChain):
         return receipt.created
 
     def place(self, address: str, artifact: ContractArtifact) -> Contract:
-        """As `BaseChain.place`."""
+        """Like `BaseChain.place`."""
         code = self.node.ask("eth_getCode", self.create(artifact.bytecode), "latest")
         self.node.ask("anvil_setCode", address, code)
         return self.at(address, artifact)
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """As `BaseChain.send`."""
+        """Like `BaseChain.send`."""
         call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "value": hex(value), "gas": hex(_GAS)}
         returned = self.node.ask("eth_call", call, "latest")
         assert self.receipt(self.node.ask("eth_sendTransaction", call)).succeeded
@@ -116,12 +116,12 @@ class AnvilChain(BaseChain):
         return self.receipt(self.node.ask("eth_sendTransaction", call))
 
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """As `BaseChain.call`."""
+        """Like `BaseChain.call`."""
         (request,) = _calls([(to, calldata)], sender, "latest")
         return bytes.fromhex(self.node.ask(request[0], *request[1])[2:])
 
     def call_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
-        """As `BaseChain.call_all`: one batch, pinned to one block."""
+        """Like `BaseChain.call_all`: one batch, pinned to one block."""
         block = self.node.ask("eth_blockNumber")
         return [bytes.fromhex(each[2:]) for each in self.node.ask_all(_calls(questions, DEPLOYER, block))]
 
@@ -146,7 +146,7 @@ class AnvilChain(BaseChain):
 
     @contextmanager
     def revert_after(self) -> Iterator[None]:
-        """As `BaseChain.revert_after`."""
+        """Like `BaseChain.revert_after`."""
         mark = self.snapshot()
         try:
             yield

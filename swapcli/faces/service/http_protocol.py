@@ -172,7 +172,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def begin_stream(self) -> None:
-        """As `request_io.StreamConnection`."""
+        """Like `request_io.StreamConnection`."""
         self._is_stream = True
         self.transport.set_write_buffer_limits(high=_STREAM_BUFFER_BYTES)
         connection = self.transport.get_extra_info("socket")
@@ -183,7 +183,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.chunked_encoding, self._running.expected_content_length = False, sys.maxsize
 
     def end_stream(self) -> None:
-        """As `request_io.StreamConnection`."""
+        """Like `request_io.StreamConnection`."""
         if self._running is not None:
             self._running.expected_content_length = 0
 

@@ -38,14 +38,14 @@ class ProcessRouteTimes:
         return len(self._issued_ms)
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """As `RouteTimes.set`. Beyond the limit, the oldest route is dropped."""
+        """Like `RouteTimes.set`. Beyond the limit, the oldest route is dropped."""
         self._issued_ms[digest] = now_ms
         self._issued_ms.move_to_end(digest)
         if len(self._issued_ms) > self._max_routes:
             self._issued_ms.popitem(last=False)
 
     def get(self, digest: bytes) -> int | None:
-        """As `RouteTimes.get`."""
+        """Like `RouteTimes.get`."""
         return self._issued_ms.get(digest)
 
 
@@ -56,11 +56,11 @@ class SharedRouteTimes:
         self._table = SharedTable()
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """As `RouteTimes.set`."""
+        """Like `RouteTimes.set`."""
         self._table.update(digest, lambda _: Entry(now_ms, now_ms))
 
     def get(self, digest: bytes) -> int | None:
-        """As `RouteTimes.get`."""
+        """Like `RouteTimes.get`."""
         entry = self._table.find(digest)
         return None if entry is None else int(entry.value)
 

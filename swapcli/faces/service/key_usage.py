@@ -154,7 +154,7 @@ class UsageFile:
         self.path = path.with_name(f"{path.stem}-usage.sqlite")
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """As `UsageStorage.add_usage`: a transaction is stored as a whole, or not at all."""
+        """Like `UsageStorage.add_usage`: a transaction is stored as a whole, or not at all."""
         del batch
         try:
             await asyncio.to_thread(self.add, counts)

@@ -200,7 +200,7 @@ class KeyStore(KeyLookup):
             raise ConfigError(problem, hint=f"swapcli keys create NAME --keys-file {self.path}")
 
     def share(self, copy: KeyFileCopy) -> None:
-        """As `KeyLookup.share`."""
+        """Like `KeyLookup.share`."""
         self._copy = copy
 
     def _read(self, path: Path | None = None) -> KeyFileState:

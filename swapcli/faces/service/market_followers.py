@@ -292,7 +292,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         return False
 
     def _wait(self) -> None:
-        """As `_FollowerThread._wait`; afterwards use the node that the store's writer reads."""
+        """Like `_FollowerThread._wait`; afterwards use the node that the store's writer reads."""
         super()._wait()
         node = self._market.node if isinstance(self._market, FollowedStore) else None
         if isinstance(self.heads, AnnouncedHeads) and isinstance(node, FailoverNode):

@@ -132,7 +132,7 @@ class ProcessBuckets:
         return len(self._buckets)
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """As `Buckets.update`."""
+        """Like `Buckets.update`."""
         bucket = self._buckets[client] = change(self._buckets.get(client))
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._max_clients:
@@ -147,7 +147,7 @@ class SharedBuckets:
         self._table = SharedTable()
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """As `Buckets.update`."""
+        """Like `Buckets.update`."""
         return self._table.update(digest_key(client), change)
 
 

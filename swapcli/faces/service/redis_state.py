@@ -347,7 +347,7 @@ class RedisState:
         return bool(await self._streams_script(keys=[each.key for each in leases], args=arguments))
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """As `UsageStorage.add_usage`."""
+        """Like `UsageStorage.add_usage`."""
         # Quotas are separate counters; a continuing request has no time of last use yet.
         ended = ((day_key, each) for day_key, each in counts.items() if each.requests)
         for number, entries in enumerate(_batched(ended, _MAX_BATCH)):
@@ -436,12 +436,12 @@ class _RedisRouteTimes:
         self._state, self._own, self._life_s = state, own, life_s
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """As `RouteTimes.set`."""
+        """Like `RouteTimes.set`."""
         self._own.set(digest, now_ms)
         self._state.set_route_time(digest, now_ms, self._life_s)
 
     def get(self, digest: bytes) -> int | None:
-        """As `RouteTimes.get`: the latest known time."""
+        """Like `RouteTimes.get`: the latest known time."""
         times = (self._own.get(digest), self._state.find_route_time(digest))
         return max((each for each in times if each is not None), default=None)
 

@@ -87,7 +87,7 @@ class AnnouncedHeads:
 
     @property
     def clock_offset_s(self) -> float:
-        """As `KnowsTime.clock_offset_s`, as shown by the writer's nodes."""
+        """Like `KnowsTime.clock_offset_s`, as shown by the writer's nodes."""
         return self._announcements.state(self._network).clock_offset_s
 
     @property
@@ -96,7 +96,7 @@ class AnnouncedHeads:
         return self._announcements.state(self._network).node
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """As `HeadSource.wait`."""
+        """Like `HeadSource.wait`."""
         del reached
         if pause_s > self.poll_s:  # after a failure
             self._is_stopped.wait(self.poll_s)
@@ -105,12 +105,12 @@ class AnnouncedHeads:
         self._pipe.drain()
 
     def stop(self) -> None:
-        """As `HeadSource.stop`."""
+        """Like `HeadSource.stop`."""
         self._is_stopped.set()
         self._wakeup.write()
 
     def close(self) -> None:
-        """As `HeadSource.close`; everything it opened ends with the process."""
+        """Like `HeadSource.close`; everything it opened ends with the process."""
 
 
 class _Pipe:

@@ -21,7 +21,7 @@ _LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
 
 
 class UnnamedProxyWatch:
-    """Detects requests from such a proxy. It starts anew after a reload of the policy.
+    """Detects requests from such a proxy. It starts over when the policy is reloaded.
 
     The workers of a group inform each other, so that one of them logs it and all of them show it.
     """

@@ -107,7 +107,7 @@ class FollowedFeed:
         return self
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """As `HeadSource.wait`. A failure shows when the entries are read."""
+        """Like `HeadSource.wait`. A failure shows when the entries are read."""
         del reached
         if self._stopped.is_set():
             return
@@ -130,11 +130,11 @@ class FollowedFeed:
         self._received = []
 
     def stop(self) -> None:
-        """As `HeadSource.stop`."""
+        """Like `HeadSource.stop`."""
         self._stopped.set()
 
     def close(self) -> None:
-        """As `HeadSource.close`."""
+        """Like `HeadSource.close`."""
         self.reader.close()
 
 

@@ -41,7 +41,7 @@ def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> 
 
 @contextmanager
 def open_archive_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[ArchiveNode]:
-    """As `open_past_node`, for an EVM network. Raises as `NodeOpener.require_node`."""
+    """Like `open_past_node`, for an EVM network. Raises as `NodeOpener.require_node`."""
     with closing(nodes.require_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
         if cache is None:
             yield node

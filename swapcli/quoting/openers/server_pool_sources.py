@@ -180,7 +180,7 @@ def _add_store(
     *,
     may_fall_back: bool,
 ) -> None:
-    """Serve a store. A store that no node fills is filled anew from a node; until a public node responds, its own state
+    """Serve a store. A store that no node fills is refilled from a node; until a public node responds, its own state
     is served."""
     from swapcli.quoting.followers.market_follower import FollowedStore, read_stored_market
 

@@ -31,16 +31,16 @@ class ServiceWitnesses:
 
     @property
     def description(self) -> str:
-        """As `Witnesses.description`."""
+        """Like `Witnesses.description`."""
         return "the node of the service" if self._public is None else "public nodes"
 
     @property
     def required(self) -> int:
-        """As `Witnesses.required`."""
+        """Like `Witnesses.required`."""
         return 1 + (self._named is not None) + (self._public is not None)
 
     def candidates(self) -> Iterator[WitnessNode]:
-        """As `Witnesses.candidates`. Raises `ConfigError`."""
+        """Like `Witnesses.candidates`. Raises `ConfigError`."""
         if self._named is not None:
             yield _named_witness(self._connector, self._network, self._named)
         if self._public is not None:
@@ -66,21 +66,21 @@ class ChosenWitnesses:
 
     @property
     def first_host(self) -> str:
-        """As `Witnesses.first_host`. All nodes that the user has named count as one."""
+        """Like `Witnesses.first_host`. All nodes that the user has named count as one."""
         return self._public.sole_reader if self._public is not None else self.description
 
     @property
     def description(self) -> str:
-        """As `Witnesses.description`."""
+        """Like `Witnesses.description`."""
         return "several public nodes" if self._public is not None else _host_of(self._node.redacted_url)
 
     @property
     def required(self) -> int:
-        """As `Witnesses.required`."""
+        """Like `Witnesses.required`."""
         return 1 + (self._named is not None) + (self._public is not None and len(self._network.public_nodes) > 1)
 
     def candidates(self) -> Iterator[WitnessNode]:
-        """As `Witnesses.candidates`. Raises `ConfigError`."""
+        """Like `Witnesses.candidates`. Raises `ConfigError`."""
         if self._named is not None:
             yield _named_witness(self._connector, self._network, self._named)
         if self._public is not None:

@@ -167,7 +167,7 @@ class LiveBlock:
         calls: Sequence[ContractCall],
         trials: Sequence[TransferTrial],
     ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
-        """As `_read_head`, with these calls and trials."""
+        """Like `_read_head`, with these calls and trials."""
         reading = AheadReading.of(node, calls, multicall)
         sent = AheadCalls(reading.packed, reading.proves, first_trial_calls(trials) if trials else ())
         head, found = node.read_head_ahead(sent, code_of=code_of)
@@ -252,7 +252,7 @@ class LivePoolReader:
             raise
 
     def _read(self, real: Sequence[Pool], shared: Sequence[Pool], known: MarketState) -> MarketState:
-        """As `read`, with all `shared` pools in the same requests."""
+        """Like `read`, with all `shared` pools in the same requests."""
         attempts = mismatches = 0
         while True:
             self._snapshot = self._snapshot or self._block.newest_snapshot(partial(self._first_reading, shared, known))

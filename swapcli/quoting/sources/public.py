@@ -56,7 +56,7 @@ class PublicSource:
         self._failure = ""
         self._is_pinned = False
         self.joined = JoinedOrders()
-        """As `LiveSource.joined`."""
+        """Like `LiveSource.joined`."""
         if isinstance(known, FindsPools):
             known.use_node(self)
 
@@ -102,7 +102,7 @@ class PublicSource:
             self._live.refresh()
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """As `ReadsBlocks.newest_snapshot`."""
+        """Like `ReadsBlocks.newest_snapshot`."""
         return self._opened().newest_snapshot()
 
     def pin(self, *, pinned: bool) -> None:

@@ -239,7 +239,7 @@ class FeedWriter(_Feed):
         return WriteResult(self._run(_SNAPSHOT, self._name, self._token, entry_id, data)[0])
 
     def close(self) -> None:
-        """As `_Feed.close`."""
+        """Like `_Feed.close`."""
         self._unsubscribe()
         super().close()
 

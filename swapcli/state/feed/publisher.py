@@ -3,7 +3,7 @@
 The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. Changes
 that could not be published go into the next entry. A writer that starts or takes over continues after the newest entry
 if its store still has that entry's block, with an entry of all changes since. Otherwise, or if the server has lost its
-data, it starts anew with an entry without changes and a snapshot.
+data, it starts over with an entry without changes and a snapshot.
 """
 
 from __future__ import annotations

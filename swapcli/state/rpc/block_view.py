@@ -43,11 +43,11 @@ class BlockView(DelegatingNode[Node]):
         return self._head
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """As `RememberingNode.recall`."""
+        """Like `RememberingNode.recall`."""
         return self._node.recall(calls, at) if isinstance(self._node, RememberingNode) else {}
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """As `RememberingNode.remember`."""
+        """Like `RememberingNode.remember`."""
         if isinstance(self._node, RememberingNode):
             self._node.remember(answers, at)
 
@@ -60,11 +60,11 @@ class _SimulatingBlockView(BlockView):
         self._simulating = node
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """As `StateOverrideNode.read_account`."""
+        """Like `StateOverrideNode.read_account`."""
         return self._simulating.read_account(address, at)
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """As `StateOverrideNode.simulate`."""
+        """Like `StateOverrideNode.simulate`."""
         return self._simulating.simulate(calls, at)
 
 

@@ -29,46 +29,46 @@ class DelegatingNode(Generic[N]):
 
     @property
     def redacted_url(self) -> str:
-        """As `Node.redacted_url`."""
+        """Like `Node.redacted_url`."""
         return self._node.redacted_url
 
     @property
     def limits(self) -> NodeLimits:
-        """As `Node.limits`."""
+        """Like `Node.limits`."""
         return self._node.limits
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`."""
+        """Like `Node.read_head`."""
         return self._node.read_head(tag, code_of=code_of)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.read_block`."""
+        """Like `Node.read_block`."""
         return self._node.read_block(number)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """As `Node.call`."""
+        """Like `Node.call`."""
         return self._node.call(to, calldata, at)
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`."""
+        """Like `Node.call_many`."""
         return self._node.call_many(calls, at)
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`."""
+        """Like `Node.use_spare`."""
         return self._node.use_spare(error)
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """As `Node.helpers`."""
+        """Like `Node.helpers`."""
         return self._node.helpers(at)
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """As `Node.report_helpers`."""
+        """Like `Node.report_helpers`."""
         self._node.report_helpers(failures, helpers)
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.read_blooms`."""
+        """Like `Node.read_blooms`."""
         return self._node.read_blooms(first, last)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """As `Node.read_logs`."""
+        """Like `Node.read_logs`."""
         return self._node.read_logs(query)

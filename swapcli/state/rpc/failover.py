@@ -75,7 +75,7 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """As `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, which then names
+        """Like `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, which then names
         the problem of each; `StaleNode` if none is queried."""
         nodes, problems = deque(self._candidates(requests)), dict[int, str]()
         first, failure, failed = nodes[0], None, -1

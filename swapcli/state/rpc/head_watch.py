@@ -108,22 +108,22 @@ class WatchedHeads:
 
     @property
     def mode(self) -> FollowMode:
-        """As `HeadSource.mode`."""
+        """Like `HeadSource.mode`."""
         return self._heads.mode
 
     @property
     def poll_s(self) -> float:
-        """Same as `HeadSource.poll_s`."""
+        """Like `HeadSource.poll_s`."""
         return self._heads.poll_s
 
     @property
     def problem(self) -> str | None:
-        """As `HeadSource.problem`."""
+        """Like `HeadSource.problem`."""
         return self._heads.problem
 
     @property
     def hint(self) -> str | None:
-        """As `HeadSource.hint`."""
+        """Like `HeadSource.hint`."""
         return self._heads.hint
 
     def standings(self) -> list[NodeStanding]:
@@ -131,15 +131,15 @@ class WatchedHeads:
         return self._watch.rule.standings()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """As `HeadSource.wait`."""
+        """Like `HeadSource.wait`."""
         self._watch.start(lambda: max(self._heads.poll_s, self._min_period_s), self._heads.wake)
         self._heads.wait(pause_s, reached)
 
     def stop(self) -> None:
-        """As `HeadSource.stop`."""
+        """Like `HeadSource.stop`."""
         self._heads.stop()
 
     def close(self) -> None:
-        """As `HeadSource.close`."""
+        """Like `HeadSource.close`."""
         self._watch.stop()
         self._heads.close()

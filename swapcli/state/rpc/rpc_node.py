@@ -142,7 +142,7 @@ class JsonRpcNode:
 
     @property
     def limits(self) -> NodeLimits:
-        """As `Node.limits`, of the current URL."""
+        """Like `Node.limits`, of the current URL."""
         return self._rpc.limits
 
     @property
@@ -156,21 +156,21 @@ class JsonRpcNode:
         return self._newest
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`: there is none."""
+        """Like `Node.use_spare`: there is none."""
         del error
         return False
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """As `Node.helpers`: there are none."""
+        """Like `Node.helpers`: there are none."""
         del at
         return ()
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """As `Node.report_helpers`: there are none."""
+        """Like `Node.report_helpers`: there are none."""
         del failures, helpers
 
     def read_newest(self) -> BlockHeader:
-        """As `HeadReader.read_newest`."""
+        """Like `HeadReader.read_newest`."""
         requests = [self._newest_request()]
         if not self._is_chain_known:
             requests.append(RpcRequest(self.chain_id_method, ()))
@@ -181,7 +181,7 @@ class JsonRpcNode:
         return self._block(block)
 
     def read_headers(self, first: int, last: int) -> list[BlockHeader]:
-        """As `HeadReader.read_headers`."""
+        """Like `HeadReader.read_headers`."""
         found = self._send([self._header_request(number) for number in range(first, last + 1)])
         return [self._block(each) for each in found]
 
@@ -228,7 +228,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """As `AheadNode.read_head_ahead`, in one round trip, which ends with the latest block: if that has changed,
+        """Like `AheadNode.read_head_ahead`, in one round trip, which ends with the latest block: if that has changed,
         there are no results."""
         self.ahead, self.ahead_results = calls, None
         try:
@@ -238,7 +238,7 @@ class SingleRpcNode(JsonRpcNode):
         return head, self.ahead_results
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
+        """Like `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
 
         A node that does not serve the gas price costs a second round trip; its other results do not depend on that.
         """
@@ -315,7 +315,7 @@ class SingleRpcNode(JsonRpcNode):
         return latest._replace(block=pending, tag=tag)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """As `HistoryNode.read_past_head`.
+        """Like `HistoryNode.read_past_head`.
 
         The gas price is the block's base fee plus the median priority fee of the blocks up to it, which never changes.
         If the node has no fee history, it is the base fee alone, or the current price on a chain without base fees.
@@ -352,7 +352,7 @@ class SingleRpcNode(JsonRpcNode):
         return header
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.block`. Retries for a block that the node had before: behind a load balancer, some nodes may lag."""
+        """Like `Node.block`. Retries for a block that the node had before: behind a load balancer, some may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([_block_request(number, may_be_null=is_new)])
@@ -366,7 +366,7 @@ class SingleRpcNode(JsonRpcNode):
         return block
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """As `WitnessableNode.read_head_at`."""
+        """Like `WitnessableNode.read_head_at`."""
         requests = [RpcRequest("eth_chainId", ()), _block_request(number), RpcRequest(_GAS_PRICE, ())]
         if code_of is not None:
             requests.append(RpcRequest("eth_getCode", (code_of, hex(number))))
@@ -393,7 +393,7 @@ class SingleRpcNode(JsonRpcNode):
         return _block_request(number, may_be_null=False)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """As `Node.call`."""
+        """Like `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     @property
@@ -409,24 +409,24 @@ class SingleRpcNode(JsonRpcNode):
         return CallResult(True, self._bytes(found, _CALL))
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
+        """Like `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
         tag = _block_parameter(at)
         return self._answers([_call_request(call, tag) for call in calls], at)
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """As `SimulatingNode.account`, in one round trip."""
+        """Like `SimulatingNode.account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, _block_parameter(at))
         balance, code = self._send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """As `SimulatingNode.simulate`."""
+        """Like `SimulatingNode.simulate`."""
         return self.simulate_blocks((), calls, at)[1]
 
     def simulate_blocks(
         self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
     ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-        """As `BlockSimulatingNode.simulate_blocks`, in one round trip."""
+        """Like `BlockSimulatingNode.simulate_blocks`, in one round trip."""
         tag = _block_parameter(at)
         requests = [_hypothetical_request(call, tag) for call in calls]
         requests += [RpcRequest(_SIMULATE, (_render_block(block), tag), is_optional=True) for block in blocks]
@@ -445,7 +445,7 @@ class SingleRpcNode(JsonRpcNode):
         return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.blooms`. The filter of the latest block is cached."""
+        """Like `Node.blooms`. The filter of the latest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
         found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
@@ -456,7 +456,7 @@ class SingleRpcNode(JsonRpcNode):
         return [blooms[number] for number in range(first, last + 1)]
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """As `Node.logs`.
+        """Like `Node.logs`.
 
         Behind a load balancer, a node that has not seen the last block yet may return no events: its result counts only
         if it has that block.
@@ -480,7 +480,7 @@ class SingleRpcNode(JsonRpcNode):
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def read_receipt(self, transaction: str) -> Receipt | None:
-        """As `ReceiptNode.read_receipt`."""
+        """Like `ReceiptNode.read_receipt`."""
         (found,) = self._send([RpcRequest(_RECEIPT, (transaction,), may_be_null=True)])
         if found is None:
             (pending,) = self.send_optional([RpcRequest(_TRANSACTION, (transaction,))])
@@ -824,7 +824,7 @@ class FailoverNode(JsonRpcNode):
 
     @property
     def clock_offset_s(self) -> float:
-        """As `KnowsTime.clock_offset_s`."""
+        """Like `KnowsTime.clock_offset_s`."""
         return self._time.offset_s if self._time else 0.0
 
     def _with_time(self, head: ChainHead, newest: BlockHeader | None) -> ChainHead:
@@ -847,12 +847,12 @@ class FailoverNode(JsonRpcNode):
         """Return one of the nodes as a separate node."""
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`. For a minute, that node is the only one in use."""
+        """Like `Node.use_spare`. For a minute, that node is the only one in use."""
         self._group.rest_all()
         return self._failover.fail_over(error)
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """As `Node.helpers`."""
+        """Like `Node.helpers`."""
         helpers = self._group.available()
         if self._watch is not None:
             helpers = [each for each in helpers if not self._watch.rule.is_doubted(self._helpers.index(each))]
@@ -861,7 +861,7 @@ class FailoverNode(JsonRpcNode):
         return helpers
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """As `Node.report_helpers`."""
+        """Like `Node.report_helpers`."""
         self._group.record(failures, helpers)
         self._save_new_limits()
 
@@ -879,14 +879,14 @@ class RpcNode(FailoverNode, SingleRpcNode):
     """A `Node` of an EVM network, as `FailoverNode`."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `SingleRpcNode.read_head`."""
+        """Like `SingleRpcNode.read_head`."""
         read = super().read_head
         return self._read_best_head(lambda: read(tag, code_of=code_of))
 
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """As `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, each of which returns a
+        """Like `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, each of which returns a
         head."""
         if self._watch is not None:
             return self.read_head(code_of=code_of), None

@@ -95,7 +95,7 @@ class SingleStarknetNode(JsonRpcNode):
         self._built_tag = ""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`. Safe and finalized blocks are those accepted by Ethereum.
+        """Like `Node.read_head`. Safe and finalized blocks are those accepted by Ethereum.
 
         `code` is the hash of the contract's class. The gas price is that of L2 gas in base units of STRK, including the
         data gas that usually comes with it.
@@ -144,7 +144,7 @@ class SingleStarknetNode(JsonRpcNode):
         return latest._replace(block=block, gas_price=self._gas_price(found), tag=BlockTag.PENDING)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """As `HistoryNode.read_past_head`."""
+        """Like `HistoryNode.read_past_head`."""
         newest_head = self.read_head()
         newest = newest_head.block
         name = {"block_number": block} if isinstance(block, int) else {"block_hash": _short(block)}
@@ -193,7 +193,7 @@ class SingleStarknetNode(JsonRpcNode):
         return block if isinstance(found, dict) and found.get("status") == _STATUS_L1_ACCEPTED else None
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """As `WitnessableNode.read_head_at`. The gas price and the code are not read."""
+        """Like `WitnessableNode.read_head_at`. The gas price and the code are not read."""
         del code_of
         requests = [RpcRequest(_CHAIN_ID, ()), RpcRequest(_BLOCK, ({"block_number": number},), is_optional=True)]
         chain, found = self._send(requests)
@@ -208,7 +208,7 @@ class SingleStarknetNode(JsonRpcNode):
         return ChainHead(block, self._gas_price(found), tag=None)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.read_block`. Retries for a block that the node had before: behind a load balancer, some nodes may
+        """Like `Node.read_block`. Retries for a block that the node had before: behind a load balancer, some nodes may
         lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
@@ -235,11 +235,11 @@ class SingleStarknetNode(JsonRpcNode):
         return RpcRequest(_BLOCK, ({"block_number": number},))
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """As `Node.call`."""
+        """Like `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
+        """Like `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
 
         Equal calls are sent once. Calls of code instead of a contract are rejected.
         """
@@ -300,11 +300,11 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.read_blooms`: Starknet blocks have no filters."""
+        """Like `Node.read_blooms`: Starknet blocks have no filters."""
         return [0] * (last - first + 1)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """As `Node.read_logs`."""
+        """Like `Node.read_logs`."""
         logs = self._read_events(query)
         if self._newest and self._newest.number == query.to_block:
             self._check_same(self._newest)
@@ -492,7 +492,7 @@ class StarknetNode(FailoverNode, SingleStarknetNode):
     """A Starknet `Node`, as `FailoverNode`."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `SingleStarknetNode.read_head`."""
+        """Like `SingleStarknetNode.read_head`."""
         read = super().read_head
         return self._read_best_head(lambda: read(tag, code_of=code_of))
 

@@ -140,12 +140,12 @@ class Inventory:
         return [key for (key,) in self._rows(among, depth_usd, _json_list(keys))]
 
     def tokens_to_probe(self, probed_before: int, limit: int) -> list[str]:
-        """As `transfers.tokens_to_probe`."""
+        """Like `transfers.tokens_to_probe`."""
         with read_transaction(self._connection, self._path):
             return tokens_to_probe(self._connection, probed_before, limit)
 
     def deepest_pools(self, tokens: Iterable[str], limit: int, new: Iterable[str] = ()) -> list[str]:
-        """As `transfers.deepest_pools`."""
+        """Like `transfers.deepest_pools`."""
         with read_transaction(self._connection, self._path):
             return deepest_pools(self._connection, tokens, limit, new)
 
@@ -177,17 +177,17 @@ class Inventory:
             after = rows[-1][0]
 
     def pool_documents(self, keys: Iterable[str] | None = None) -> dict[str, PoolDocument]:
-        """As `documents.read_pool_documents`."""
+        """Like `documents.read_pool_documents`."""
         with read_transaction(self._connection, self._path):
             return read_pool_documents(self._connection, keys)
 
     def token_documents(self, addresses: Iterable[str] | None = None) -> dict[str, bytes]:
-        """As `documents.read_token_documents`."""
+        """Like `documents.read_token_documents`."""
         with read_transaction(self._connection, self._path):
             return read_token_documents(self._connection, addresses)
 
     def tokens_changed_since(self, block: int) -> set[str]:
-        """As `documents.tokens_changed_since`."""
+        """Like `documents.tokens_changed_since`."""
         with read_transaction(self._connection, self._path):
             return tokens_changed_since(self._connection, block)
 

@@ -124,7 +124,7 @@ class CountingMemory(SearchMemory):
     reused = 0
 
     def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
-        """As `SearchMemory.search`."""
+        """Like `SearchMemory.search`."""
         result = super().search(order, search_for, first)
         self.reused += result is not None
         return result

@@ -34,7 +34,7 @@ def test_searches_are_reused_on_later_blocks(
         """Records whether a search started from a remembered one."""
 
         def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
-            """As `SearchMemory.search`."""
+            """Like `SearchMemory.search`."""
             result = super().search(order, search_for, first)
             reused.append(result is not None)
             return result

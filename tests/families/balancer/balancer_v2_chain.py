@@ -26,7 +26,7 @@ FACTORIES = ("stable", "metastable", "composable v1", "composable v2", "composab
 _TASKS = "@balancer-labs/v2-deployments/dist/tasks"
 _FOREVER = 2**60
 _AUTHORIZER = "0x" + "a1" * 20
-"""As `Balancer` deploys the vault."""
+"""Like `Balancer` deploys the vault."""
 _RETURN_1 = bytes.fromhex("600160005260206000f3")
 _YIELD_FEE_TYPE = 2
 _PREMINTED = 2**111

@@ -65,7 +65,7 @@ class BaseAddresses(AnvilChain):
     """A chain on which Uniswap's contracts that others are derived from get the addresses of Base."""
 
     def deploy(self, artifact: ContractArtifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
-        """As `BaseChain.deploy`."""
+        """Like `BaseChain.deploy`."""
         created = super().deploy(artifact, *arguments, sender=sender)
         if artifact.bytecode == _manager().bytecode:
             return self._move(created, artifact, POOL_MANAGER, 0)

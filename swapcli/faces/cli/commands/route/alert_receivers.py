@@ -65,7 +65,7 @@ class HttpReceiver:
         self._connection = HttpConnection(url, self._shown, proxy=find_proxy(url, os.environ))
 
     def deliver(self, alert: Alert) -> None:
-        """As `Receiver`."""
+        """Like `Receiver`."""
         try:
             status = self._connection.post(alert_json(alert), TIMEOUT_S).status
         finally:
@@ -106,7 +106,7 @@ class CommandReceiver:
         raise InvalidOption(f"--run: no command {name}", hint="check the name; for a script, give its path")
 
     def deliver(self, alert: Alert) -> None:
-        """As `Receiver`."""
+        """Like `Receiver`."""
         name = printable(self._words[0])
         variables = {"ALERT_WHEN": alert.when, "ALERT_FIELD": alert.field, "ALERT_VALUE": f"{alert.value:f}"}
         try:
