@@ -124,7 +124,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.waiting_since_s = self.loop.time()
+        self.waiting_since_s = self._unread_since_s = self.loop.time()
         if len(self.connections) > self.max_connections:
             self._make_room()
 

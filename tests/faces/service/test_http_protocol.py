@@ -319,3 +319,15 @@ def test_a_client_that_takes_no_answers_is_left() -> None:
             answers = b""
         assert len(statuses(answers)) < 1_000
         assert statuses(service.send(build_get_request("/livez", close=True))) == [200]
+
+
+def test_a_new_connection_has_the_whole_time_to_read(running: ServiceProcess) -> None:
+    """Its first responses fill the buffers before the service looks at its connections for the first time."""
+    for _ in range(3):
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            connection.settimeout(30)
+            connection.connect(running.address)
+            connection.sendall(build_get_request("/docs") * 299 + build_get_request("/docs", close=True))
+            time.sleep(1.0)
+            assert statuses(receive_all(connection)) == [200] * 300
