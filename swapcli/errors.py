@@ -1,4 +1,4 @@
-"""The errors that programs using `swapcli` can catch; `SwapcliError` is the root of the tree."""
+"""The errors that programs can catch when they use `swapcli`. `SwapcliError` is the base of all of them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * `swapcli --version` is answered before anything else of the program is imported (`main`).
 * Completion (`swapcli _complete`) and `swapcli --help` import no Typer.
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
-  collecting them would take a fifth of the time. Commands that run for long switch it on
+  collecting them would take a fifth of the time. Long-running commands switch it back on
   (`swapcli.faces.garbage_collection`).
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
   `swapcli.faces.cli.app.run` has flushed the streams by then, and every command closes what it opened.

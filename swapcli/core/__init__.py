@@ -1,9 +1,9 @@
-"""The pure computations: pools, routes and exact amounts. They use no I/O, no clock and no environment.
+"""Pure computations on pools, routes and exact amounts. They use no I/O, no clock and no environment variables.
 
 `records`, `frozen_dataclass`, `annotations` and `errors` are used everywhere; `encoding` and `validation` check outside
-input. `model` has the types that all packages share, and `networks` has their catalogue. `routing` searches over pools,
-`selection` chooses the pools of a large market that an order can use, and `execution` spreads a large order over time.
-`swapcli.families` replays the contracts of the pools.
+input. `model` has the types that all packages share, and `networks` has the catalogue of networks. `routing` searches
+over pools, `selection` chooses the pools of a large market that an order can use, and `execution` spreads a large order
+over time. `swapcli.families` replays the pool contracts.
 """
 
 # The modules that code outside this folder may import; every folder has such a list. An entry is a module ("errors"), a

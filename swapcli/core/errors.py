@@ -7,7 +7,7 @@ SwapcliError
 │   │   └── UnsafeRecipient     a contract that loses what it is sent
 │   ├── UnknownNetwork
 │   ├── UnknownToken
-│   ├── AmbiguousToken      one symbol, several tokens
+│   ├── AmbiguousToken      several tokens share the symbol
 │   ├── UnknownProtocol
 │   ├── UnknownFamily       no pool family has that name
 │   ├── SameToken           the order sells and buys the same token
@@ -19,7 +19,7 @@ SwapcliError
 │   ├── ConfigError         a setting is unknown or has the wrong type
 │   ├── InvalidPlan         a plan file is damaged, changed, or not a plan of this order
 │   └── MarketError         a market file violates its format
-│       └── InvalidPoolState  one of its pools does
+│       └── InvalidPoolState  a pool in the file violates the format
 ├── NoRoute                 no path of pools joins the two tokens
 │   ├── FeeOnTransfer       a token of the order takes a fee on transfers, so no amount can be guaranteed
 │   └── TokenBlocked        the settings block a token of the order or the route
@@ -40,8 +40,8 @@ SwapcliError
 │   ├── ChainReorganized    a block that was read is no longer part of the chain
 │   ├── NotMined            a transaction is not in a block of the chain yet
 │   ├── BlockMismatch       a node answered for a different block than requested
-│   ├── StaleNode           its state of the chain is older than ours
-│   └── ModelledState       nothing has given real prices, which a transaction needs
+│   ├── StaleNode           its state is older than the state already read
+│   └── ModelledState       no real prices are known, but a transaction needs them
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
@@ -114,19 +114,19 @@ class SwapcliError(Exception):
 
 
 class InvalidInput(SwapcliError):
-    """Invalid input from the caller."""
+    """The caller's input is invalid."""
 
     code = "INVALID_INPUT"
 
 
 class InvalidAmount(InvalidInput):
-    """Not an amount, out of range, or more decimals than the token has."""
+    """The value is not an amount, is out of range, or has more decimals than the token."""
 
     code = "INVALID_AMOUNT"
 
 
 class InvalidAddress(InvalidInput):
-    """Not an address of the network."""
+    """The value is not an address on the network."""
 
     code = "INVALID_ADDRESS"
 
@@ -143,25 +143,25 @@ class InvalidAddress(InvalidInput):
 
 
 class UnsafeRecipient(InvalidAddress):
-    """A recipient that would lose the tokens, such as a token, a pool or a router."""
+    """Tokens sent to the recipient would be lost, for example because it is a token, a pool or a router."""
 
     code = "UNSAFE_RECIPIENT"
 
 
 class UnknownNetwork(InvalidInput):
-    """No network of that name."""
+    """No network has that name."""
 
     code = "UNKNOWN_NETWORK"
 
 
 class UnknownToken(InvalidInput):
-    """No token of that symbol or address in the market."""
+    """No token in the market has that symbol or address."""
 
     code = "UNKNOWN_TOKEN"
 
 
 class AmbiguousToken(InvalidInput):
-    """One symbol, several tokens."""
+    """Several tokens share the symbol."""
 
     code = "AMBIGUOUS_TOKEN"
 
@@ -174,14 +174,15 @@ class AmbiguousToken(InvalidInput):
 
 
 class UnknownProtocol(InvalidInput):
-    """Protocols that the network does not have. `closest` has the most similar names of its protocols for each."""
+    """The network does not have some of the named protocols. `closest` maps each of them to the network's most similar
+    names."""
 
     code = "UNKNOWN_PROTOCOL"
     closest: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class UnknownFamily(InvalidInput, KeyError):
-    """No pool family has that name, neither a built-in one nor one of an installed package."""
+    """No pool family has that name, neither built in nor from an installed package."""
 
     code = "UNKNOWN_FAMILY"
 
@@ -196,19 +197,19 @@ class SameToken(InvalidInput):
 
 
 class InvalidOption(InvalidInput):
-    """A value out of range, or options that cannot be combined."""
+    """An option's value is out of range, or options cannot be combined."""
 
     code = "INVALID_OPTION"
 
 
 class InvalidSlippage(InvalidOption):
-    """Not a percentage, or out of range."""
+    """The slippage is not a percentage or is out of range."""
 
     code = "INVALID_SLIPPAGE"
 
 
 class InvalidDeadline(InvalidOption):
-    """Not a time in the future."""
+    """The deadline is not a time in the future."""
 
     code = "INVALID_DEADLINE"
 
@@ -220,7 +221,7 @@ class NoProof(InvalidInput):
 
 
 class InvalidRoute(InvalidInput):
-    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not trade its tokens."""
+    """The route's shares have the wrong sum, its hops form a cycle, or its pools do not trade its tokens."""
 
     code = "INVALID_ROUTE"
 
@@ -232,7 +233,7 @@ class ConfigError(InvalidInput):
 
 
 class InvalidPlan(InvalidInput):
-    """A plan file is damaged, was changed, or belongs to another network or version."""
+    """A plan file is damaged, has been changed, or belongs to another network or version."""
 
     code = "INVALID_PLAN"
 
@@ -244,7 +245,7 @@ class MarketError(InvalidInput):
 
 
 class InvalidPoolState(MarketError):
-    """A pool of a market file is invalid; names the pool and the field."""
+    """A pool in a market file is invalid. The message names the pool and the field."""
 
     code = "POOL_STATE_ERROR"
 
@@ -261,13 +262,13 @@ class NoRoute(SwapcliError):
 
 
 class FeeOnTransfer(NoRoute):
-    """A token of the order takes a fee on transfers, or transfers different amounts than requested."""
+    """A token in the order takes a fee on transfers, or transfers a different amount than requested."""
 
     code = "FEE_ON_TRANSFER"
 
 
 class TokenBlocked(NoRoute):
-    """A token that the settings block."""
+    """The settings block a token in the order or the route."""
 
     code = "TOKEN_BLOCKED"
 
@@ -291,25 +292,25 @@ class SwapReverts(PoolError):
 
 
 class UncomputableSwap(PoolError):
-    """The code of a pool family raised an exception (the cause of this one); `details` has its reason."""
+    """A pool family's code raised an exception, which is the cause of this error. `details` has the reason."""
 
     code = "UNCOMPUTABLE_SWAP"
 
 
 class IntegratorError(SwapcliError):
-    """A missing or unknown API key, or an invalid integrator option."""
+    """An API key is missing or unknown, or an integrator option is invalid."""
 
     code = "INTEGRATOR_ERROR"
 
 
 class Unauthorized(IntegratorError):
-    """A missing, unknown, revoked or expired key."""
+    """The API key is missing, unknown, revoked or expired."""
 
     code = "UNAUTHORIZED"
 
 
 class Forbidden(Unauthorized):
-    """A key that is not valid for the network."""
+    """The API key is not valid for the network."""
 
     code = "FORBIDDEN"
 
@@ -317,19 +318,20 @@ class Forbidden(Unauthorized):
 class UpstreamError(SwapcliError):
     """A node or a remote service failed.
 
-    `refusal` classifies a node's error, as a `state.rpc.refusals.Refusal`; empty if its meaning is unknown.
+    `refusal` is the class of a node's error, from `state.rpc.refusals.Refusal`; empty if the error's meaning is
+    unknown.
     """
 
     code = "UPSTREAM_ERROR"
     refusal: str = ""
 
     def add_problems(self, others: Sequence[str]) -> None:
-        """Add the problems of the other nodes that were tried, without duplicates."""
+        """Add the problems of other nodes that were tried, without duplicates."""
         self._sentence = "; ".join(dict.fromkeys((self._sentence, *others)))
 
 
 class Unreachable(UpstreamError):
-    """No connection, or none that can be trusted."""
+    """There is no connection, or none that can be trusted."""
 
     code = "UNREACHABLE"
 
@@ -337,7 +339,7 @@ class Unreachable(UpstreamError):
 class LiveUnavailable(UpstreamError):
     """No public node returned a proven block.
 
-    `failures` has the reason for each node's host; `is_network_unreachable` means that this machine could not reach any
+    `failures` maps each node's host to the reason; `is_network_unreachable` means that this machine could not reach any
     of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and `networkUnreachable`.
     """
 
@@ -407,7 +409,7 @@ class BlockMismatch(UpstreamError):
 
 
 class StaleNode(UpstreamError):
-    """The node's state is older than ours, or it is on a different chain."""
+    """The node's state is older than the state already read, or the node is on a different chain."""
 
     code = "STALE_NODE"
 
@@ -415,14 +417,15 @@ class StaleNode(UpstreamError):
 class ModelledState(UpstreamError):
     """A transaction needs real prices, but no node or service returned any.
 
-    `details["liveFailure"]` is the reason why nodes returned none, if they were read: a retry may then succeed.
+    If nodes were read, `details["liveFailure"]` is the reason why they returned no prices, and a retry may succeed.
     """
 
     code = "MODELLED_STATE"
 
     @property
     def is_retryable(self) -> bool:
-        """Whether nodes were read and failed; otherwise no node is set, or prices that are not real were named."""
+        """Whether nodes were read and failed. Otherwise no node is configured, or the user chose prices that are not
+        real."""
         return "liveFailure" in self.details
 
 
@@ -445,7 +448,7 @@ class SlippageExceeded(StaleError):
 
 
 class PartNotDue(StaleError):
-    """The next part of a plan is not yet due; `time` in `details` is its time in Unix seconds."""
+    """The next part of a plan is not yet due; `time` in `details` is when it is due, in Unix seconds."""
 
     code = "PART_NOT_DUE"
 
@@ -475,7 +478,7 @@ class InsufficientBalance(SimulationError):
 
 
 class SwapDiffers(SimulationError):
-    """A mined swap paid a different amount than its quote on the state before it."""
+    """A mined swap paid a different amount than its quote on the state just before the swap."""
 
     code = "SWAP_DIFFERS"
 
@@ -519,8 +522,8 @@ class UnusualFees(UnsafeSwap):
 class NodesDisagree(UnsafeSwap):
     """Nodes report different states of a payload's block, or different simulation results.
 
-    `is_outvoted` means that two other nodes contradict the state of the payload, or that they lack its block. A new
-    quote on one of those nodes may then be confirmed.
+    `is_outvoted` means that two other nodes contradict the state that the payload was built on, or lack its block. A
+    new quote on one of those nodes may then be confirmed.
     """
 
     code = "NODES_DISAGREE"
@@ -533,7 +536,7 @@ class NodesDisagree(UnsafeSwap):
 
 
 class VerdictBlocks(UnsafeSwap):
-    """The simulated swap must not be signed."""
+    """A simulation shows that the swap must not be signed."""
 
     code = "VERDICT_BLOCKS"
 
@@ -545,7 +548,8 @@ class UnhealthyError(SwapcliError):
 
 
 class InputOutputError(SwapcliError):
-    """A file cannot be written because the disk is full or fails. The cause is not the path, so not the input."""
+    """A file cannot be written because the disk is full or fails. The disk is the cause, not the path that the user
+    gave."""
 
     code = "IO_ERROR"
 
@@ -573,7 +577,7 @@ class Cancelled(SwapcliError):
 
 
 class Interrupted(Cancelled):
-    """Stopped by a signal; what was completed stays valid."""
+    """A signal stopped the work. Everything completed before it stays valid."""
 
     code = "INTERRUPTED"
 

@@ -1,8 +1,8 @@
 """Frozen dataclasses with slots that import and compile nothing at startup.
 
-To type checkers, `dataclass` and `replace` are those of the standard library, and the features implemented here behave
-the same: the functions of `dataclasses` take these classes, and standard dataclasses may extend them. `dataclasses`
-loads `inspect` and more, which takes a third of the time in which the whole core is imported.
+To type checkers, `dataclass` and `replace` are the functions of the standard library, and the features implemented here
+behave the same: the functions of `dataclasses` take these classes, and standard dataclasses may extend them.
+`dataclasses` loads `inspect` and more, which takes a third of the time needed to import the whole core.
 """
 
 from __future__ import annotations

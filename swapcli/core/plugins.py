@@ -43,7 +43,7 @@ FAMILY_GROUP, NETWORK_GROUP, DIALECT_GROUP, AGGREGATOR_GROUP = PLUGIN_GROUPS = (
 
 
 class Plugin(NamedTuple):
-    """An entry point of an installed package; swapcli uses it as `name`."""
+    """An entry point of an installed package, known to swapcli as `name`."""
 
     group: str
     name: str
@@ -68,7 +68,8 @@ class _Registered:
 
 
 def set_plugin_source(open_source: OpenSource | None) -> None:
-    """Register the source of entry points. It is opened for a name that is not built in, or for a list of names."""
+    """Register the source of entry points. The source is opened only to look up a name that is not built in, or to list
+    names."""
     _Registered.open_source, _Registered.source = open_source, None
 
 
@@ -91,8 +92,8 @@ def plugins(group: str) -> Mapping[str, Plugin]:
 def load_plugin(group: str, name: str, check: Callable[[object], T]) -> T | None:
     """Return the result of `check` for an entry point's object; None without an entry point, or if it is skipped.
 
-    `check` raises `TypeError` or `ValueError` for an object that cannot be used. Its entry point is then skipped, like
-    one that raises: with a warning that names package, group and name.
+    `check` raises `TypeError` or `ValueError` for an object that cannot be used. The entry point is then skipped with a
+    warning that names its package, group and name. So is an entry point that raises an exception on import.
     """
     source = _opened()
     return None if source is None else source.load(group, name, check)

@@ -97,7 +97,7 @@ def _constructor_code(count: int) -> CodeType:
 
 
 def code_of(source: str, name: str) -> CodeType:
-    """Return the code of a lambda expression, for a function with this name.
+    """Return the code of a lambda expression, for a function called `name`.
 
     The first `compile` in a process creates the classes of all syntax nodes, which takes as long as importing ten
     modules.

@@ -1,4 +1,4 @@
-"""The JSON interface in both versions, parsed and rendered for the service and its client."""
+"""The JSON of the HTTP API in both versions, parsed and rendered for the service and its client."""
 
 PUBLIC = (
     "document_fields", "document_types", "errors", "fields", "handoff_types", "health", "integrators",

@@ -26,15 +26,17 @@ _TRANSPARENT: Final = (Union, UnionType, NotRequired, Required)
 
 
 def row_fields(result: Result) -> list[str]:
-    """Return the fields of the entries of a document that is a list, in order; empty for other documents."""
+    """Return, in order, the fields of one entry of a document that is a list; empty for documents that are not
+    lists."""
     (returned,) = get_args(_returned(result)) or (None,)
     return list(get_type_hints(returned)) if is_typeddict(returned) else []
 
 
 def may_have_field(result: Result, names: Sequence[str]) -> bool:
-    """Return whether the type of a result's document has a field at this path; if so, a missing field is empty.
+    """Return whether the type of a result's document has a field at the path `names`; if it does, a missing field
+    counts as empty.
 
-    Always False for documents that keep their empty fields: a field they lack was not requested.
+    Always False for documents that keep their empty fields: a field missing there was not requested.
     """
     returned = _returned(result)
     return _alternatives(returned).isdisjoint(_types_with_empty_fields()) and _has(returned, names)

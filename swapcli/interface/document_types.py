@@ -1,8 +1,8 @@
 """Types of all JSON documents that commands print; `swapcli schema` prints their JSON schemas.
 
-The docstrings are the descriptions of the schemas, and the names without `Json` their names. A field that is unknown or
-does not apply is null in `KEEPS_EMPTY_FIELDS`, and absent in all other documents: their types say `X | None` where
-`own_document` drops it. Bodies of the interface are in `json_types`.
+The docstrings are the descriptions of the schemas, and the class names without `Json` are the schema names. A field
+that is unknown or does not apply is null in `KEEPS_EMPTY_FIELDS`, and absent in all other documents: their types say `X
+| None` where `own_document` drops it. Bodies of the API are in `json_types`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class FailedRefreshJson(TypedDict):
 
 
 class FailedRouteJson(TypedDict):
-    """Takes the place of the route if an order of a batch failed. `errorCode` is the code of the error."""
+    """The failure that replaces the route if an order in a batch failed. `errorCode` is the code of the error."""
 
     success: Literal[False]
     errorMessage: str
@@ -180,14 +180,15 @@ class InvokeDetailsJson(TypedDict):
 
 
 class ReadingJson(TypedDict):
-    """The ways in which a router with unpublished code may read a call, as far as a simulation shows."""
+    """The possible interpretations of a call by a router with unpublished code, as far as a simulation can tell."""
 
     rate: list[str]
     extraData: list[str]
 
 
 class SimulationJson(TypedDict):
-    """A simulated swap; amounts are in base units. `overrides` lists what the sender lacked and was granted."""
+    """A simulated swap; amounts are in base units. `overrides` lists what the sender lacked and the simulation
+    granted."""
 
     block: int
     received: str
@@ -200,13 +201,14 @@ class SimulationJson(TypedDict):
 
 
 class AdviceFieldsJson(TypedDict):
-    """The advice for a quote on state read from the network."""
+    """The advised slippage of a quote on state read from the network."""
 
     advisedSlippage: NotRequired[AdvisedSlippageJson]
 
 
 class DeadlineFieldsJson(TypedDict):
-    """Shows what rejects a late swap: a router (its dialect), permit (the token), or nobody if there is no deadline."""
+    """`deadlineEnforcer` rejects a late swap: a router (its dialect), permit (the token), or nobody if there is no
+    deadline."""
 
     deadlineEnforcer: str
 
@@ -215,9 +217,9 @@ class PayloadDocumentJson(QuoteFieldsJson, DeadlineFieldsJson):
     """The transaction of a swap, with the figures of its quote.
 
     `transactions` lists all transactions to send, in order. On Starknet, an account executes them in one transaction.
-    With a node and a sender, `sender_address` to `fee` describe it. `witnesses` is the number of nodes that agree on
-    the state, null if no state was read here. `dialectPackage` is the installed package, with its version, that encodes
-    the call; absent for swapcli's dialects.
+    With a node and a sender, the fields from `sender_address` to `fee` describe that transaction. `witnesses` is the
+    number of nodes that agree on the state, null if no state was read here. `dialectPackage` is the installed package,
+    with its version, that encodes the call; absent for swapcli's dialects.
     """
 
     to: str
@@ -269,7 +271,8 @@ class CalldataDocumentV2Json(PayloadDocumentJson, AdviceFieldsJson):
 
 
 class EncodedSwapJson(CalldataRouteJson):
-    """The amounts and parties of a call that only its calldata describes; `deadline` in Unix seconds, null if none."""
+    """The amounts and parties of a call that only its calldata describes; `deadline` is in Unix seconds, null if there
+    is none."""
 
     deadline: int | None
 
@@ -446,8 +449,9 @@ class NetworkCheckJson(TypedDict):
 class AddedNetworkJson(TypedDict):
     """A network file that was added, and where it is stored.
 
-    `change` is its effect: a network of the program was listed among the user's, its definition was extended or
-    replaced, or a new network was described. `entries` has the number of entries by key. `check` is a node's check.
+    `change` is the effect of the file: it lists a network that comes with the program among the user's networks,
+    extends or replaces such a network's definition, or describes a new network. `entries` has the number of entries by
+    key. `check` is the result of comparing the file with a node.
     """
 
     network: str
@@ -507,9 +511,9 @@ class NetworkDocumentJson(TypedDict):
     """A network, with the numbers of its tokens and protocols in the catalogue.
 
     `router` is the router in the settings or, without one, the API's. `dialects` lists the dialects of the known
-    routers, the most trusted first. `factsDate` is the day on which the facts were compared with their sources, empty
-    if unknown. `package` is the installed package, with its version, that defines the network, absent for all others.
-    It is imported when the network is used: until then, all fields except `name` and `package` are absent.
+    routers, the most trusted first. `factsDate` is the day on which the facts were last compared with their sources,
+    empty if unknown. `package` is the installed package, with its version, that defines the network, absent for all
+    others. It is imported when the network is used: until then, all fields except `name` and `package` are absent.
     """
 
     name: str
@@ -546,7 +550,8 @@ class TokenDocumentJson(TypedDict):
 
 
 class AgreementJson(TypedDict):
-    """The latest block with swaps, mined or simulated, that equal their quotes; its time; the number of these swaps."""
+    """The latest block with mined or simulated swaps that equal their quotes, the time of that block, and the number of
+    such swaps."""
 
     block: int
     timestamp: int
@@ -563,9 +568,9 @@ class ProtocolDocumentJson(TypedDict):
     true if `swapcli sync` finds them. `reason` is the missing fact, absent if quotes and sync are possible. `contract`
     shows whether the address of the contract that creates its pools is confirmed, absent if none is known. `dialects`
     lists the values of --router-dialect whose routers can execute its pools. `recordedSwaps` is the number of recorded
-    swaps of its family that equal the quotes; `compared` is true if they are enough. Both are absent if nothing is
-    computed. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared with their sources, absent for
-    networks in the settings without a date.
+    swaps of its family that equal the quotes; `compared` is true if they are enough. Both are absent if swapcli
+    computes no amounts for the protocol. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared with
+    their sources, absent for networks in the settings without a date.
 
     `package` is the installed package, with its version, that defines the family, absent for swapcli's families. If no
     protocol of the network uses a package's family, the family has a separate row without the other fields.
@@ -705,7 +710,7 @@ class AllowanceJson(TypedDict):
 
 
 class DecodedTokenJson(TypedDict):
-    """A token of a call; the native token has the zero address. Unknown fields are null."""
+    """A token in a call. The native token has the zero address. Unknown fields are null."""
 
     address: str
     symbol: NotRequired[str | None]
@@ -731,7 +736,7 @@ class DecodedOrderJson(TypedDict):
 
 
 class DecodedSwapJson(TypedDict):
-    """A swap of a call: its `sharePercent` of the total amount of the token sold, or `inputAmount` in base units."""
+    """A swap in a call. It sells `sharePercent` of the total amount of its input token, or `inputAmount` base units."""
 
     inputToken: DecodedTokenJson
     outputToken: NotRequired[DecodedTokenJson | None]
@@ -751,7 +756,7 @@ class DecodedFeeJson(TypedDict):
 
 
 class DecodedPaymentJson(TypedDict):
-    """A payment of a swap to an address other than its recipient: an amount in base units, or percentages.
+    """A payment by a swap to an address other than the recipient: an amount in base units, or percentages.
 
     `sharePercent` is a share of the router's balance of the token, `surplusSharePercent` a share of the amount above
     the quote.
@@ -786,10 +791,10 @@ class DecodedAmountJson(TypedDict):
 
 
 class DecodedMessageJson(TypedDict):
-    """A message to sign, `title` absent if its kind is unknown; `deadline` in Unix seconds.
+    """A message to sign. `title` is absent if the kind of message is unknown; `deadline` is in Unix seconds.
 
     `owner` is the account that holds the tokens, `account` the account that signs. A signed order `sells` tokens for
-    those that it `buys`, which its `recipients` receive.
+    the tokens that it `buys`, which its `recipients` receive.
     """
 
     title: NotRequired[str | None]
@@ -932,7 +937,7 @@ class StoreJson(TypedDict):
 
 
 class SkippedJson(TypedDict):
-    """The reason why a sync skipped entries, their number, and examples."""
+    """The reason why a sync skipped entries, the number of entries, and examples."""
 
     reason: str
     count: int
@@ -1048,7 +1053,7 @@ class CheckedQuoteJson(TypedDict):
 
 
 class SwapCheckJson(TypedDict):
-    """The verdict on a swap, without its payload; absent if there is nothing to simulate.
+    """The verdict on a swap, without the payload of the swap. `verdict` is absent if there is nothing to simulate.
 
     `quote` and `state` are absent if the verdict blocks the swap.
     """
@@ -1060,7 +1065,8 @@ class SwapCheckJson(TypedDict):
 
 
 class WholeAmountJson(TypedDict):
-    """An amount of the same document in whole tokens: its `field`, as for --get, and its token's symbol."""
+    """An amount of the document, in whole tokens: the path of its `field`, as for --get, and the symbol of its
+    token."""
 
     field: str
     whole: str
@@ -1347,7 +1353,7 @@ class ProofItemJson(TypedDict):
 
 
 class ProofStageJson(TypedDict):
-    """The results of a stage; `timeS` is absent if the run ended before it."""
+    """The results of a stage; `timeS` is absent if the run ended before the stage."""
 
     stage: str
     matches: int
@@ -1401,7 +1407,8 @@ class DistributionJson(TypedDict):
 
 
 class HindsightVenueJson(TypedDict):
-    """The transactions that `used` a protocol, compared with their best routes, of which `wouldUse` use it."""
+    """The number of transactions that `used` a protocol, the number of best routes that `wouldUse` it, and their
+    differences."""
 
     protocol: str
     used: int
@@ -1469,7 +1476,7 @@ class BacktestOrderJson(TypedDict):
     """Statistics of one order's quotes over the blocks. `rate` is in whole output tokens per input token.
 
     `gainBps` is how much more the split route pays than the best single path, in basis points, after gas if gas has a
-    price. `winShare` is the fraction of the quotes in which it pays more.
+    price. `winShare` is the fraction of the quotes in which the split route pays more.
     """
 
     id: str

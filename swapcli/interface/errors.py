@@ -1,4 +1,4 @@
-"""Error bodies: the formats of the interface, and the errors that a client reads from them."""
+"""Error bodies of the API: render them in its formats, and parse them into errors."""
 
 from __future__ import annotations
 

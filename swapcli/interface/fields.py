@@ -85,7 +85,7 @@ class Fields(FieldReader):
         return self.read(key, parse_json_integer, minimum, maximum)
 
     def whole_number(self, key: str, minimum: int, maximum: int) -> int:
-        """Read a JSON integer that may be written with decimals, such as 18.0, as clients do whose numbers are
+        """Read a JSON integer that may be written with decimals, such as 18.0, as written by clients whose numbers are
         floats."""
         return self.read(key, _parse_whole_number, minimum, maximum)
 

@@ -1,4 +1,4 @@
-"""Health responses of both versions."""
+"""Health responses in both API versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HealthResponse(NamedTuple):
 
 
 def render_health_v1(status: int, message: str) -> HealthV1Json:
-    """Render V1 health. The published interface misspells the field as `staus`."""
+    """Render V1 health. The published API misspells the field as `staus`."""
     return {"staus": status, "message": message}
 
 

@@ -1,4 +1,4 @@
-"""The rules on integrators, the same for queries, posted routes and command options."""
+"""The rules for integrators, which are the same for queries, posted routes and command options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ SURPLUS = "integratorSurplusPercentageBps"
 
 
 def check_integrator_shares(fee_bps: int, surplus_bps: int, path: str = "") -> None:
-    """Raise `IntegratorError` if both are given, and `InvalidOption`, with the field's path, if one is out of range."""
+    """Raise `IntegratorError` if fee and surplus are both given, and `InvalidOption`, with the field's path, if either
+    is out of range."""
     try:
         check_shares(fee_bps, surplus_bps)
     except (IntegratorError, InvalidOption) as error:
@@ -26,8 +27,8 @@ def build_integrator(
 ) -> Integrator | None:
     """Return the integrator in a request, given by a canonical address and basis points; None if there is none.
 
-    An integrator with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput`
-    if no one would receive the share, `InvalidAddress` if it would be lost.
+    An integrator with neither fee nor surplus earns nothing. Raises the errors of `check_integrator_shares`,
+    `InvalidInput` if there is a share but no integrator, and `InvalidAddress` if the share would be lost.
     """
     check_integrator_shares(fee_bps, surplus_bps, path)
     if address is None and not (fee_bps or surplus_bps):

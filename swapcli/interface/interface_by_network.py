@@ -1,4 +1,4 @@
-"""Differences of the interface between networks: one record for each network, and one for each kind."""
+"""Differences of the API between networks: one record for each network, and one for each kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NetworkCalldata(StrEnum):
 
 
 class NetworkVariant(NamedTuple):
-    """The V1 interface of a network. V2 is the same on all networks."""
+    """How the V1 API of a network differs from the default. V2 is the same on all networks."""
 
     call_names_tokens: bool = True
     """Whether the route of a call contains `token_in` and `token_out`."""
@@ -36,7 +36,7 @@ class NetworkVariant(NamedTuple):
 
 
 class KindVariant(NamedTuple):
-    """The interface of a kind of network."""
+    """How the API of a kind of network differs from the default."""
 
     address_noun: str
     """The noun for a valid address, used in the error for an invalid one."""
@@ -65,10 +65,10 @@ _DEFAULT = NetworkVariant()
 
 
 def network_variant(network: str) -> NetworkVariant:
-    """Return the variant of a network by its name; the default for any other name."""
+    """Return how the V1 API of the network with this name differs; the default for any other name."""
     return _VARIANTS.get(network, _DEFAULT)
 
 
 def kind_variant(kind: Kind) -> KindVariant:
-    """Return the interface of networks of a kind."""
+    """Return how the API of a kind of network differs from the default."""
     return _KIND_VARIANTS[kind]

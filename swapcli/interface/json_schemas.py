@@ -150,15 +150,16 @@ class Felts(list[str]):
 
 
 def any_of(types: Iterable[object]) -> Schema:
-    """Return the schema of a value of any of these types: types from `json_types`, lists of them, or inline JSON
+    """Return the schema of a value of any of `types`: types from `json_types`, lists of them, or inline JSON
     schemas."""
     return _choice("anyOf", types)
 
 
 def one_of(types: Iterable[object]) -> Schema:
-    """Return the schema of a value of exactly one of these types. Each type requires a field that the others lack.
+    """Return the schema of a value of exactly one of `types`. Each type requires a field that the others lack.
 
-    Generators make a class for each of them; for `anyOf`, they often make one class with the fields of all.
+    Code generators make one class for each type. For `anyOf`, they often make a single class with the fields of all
+    types.
     """
     return _choice("oneOf", types)
 
@@ -198,7 +199,7 @@ def _percent(ppm: int) -> float | int:
 
 
 def build_components(types: Iterable[object]) -> dict[str, Schema]:
-    """Return the schemas of these types and of all types that they contain, by published name.
+    """Return the schemas of `types` and of all types that they contain, by published name.
 
     Inline schemas have no name and are omitted.
     """
@@ -239,7 +240,8 @@ class DocumentList(NamedTuple):
 
 
 def build_document_schema(name: str) -> Schema:
-    """Return the JSON schema of one of `DOCUMENTS`. Unknown token prices are null there, but 0 in the API."""
+    """Return the JSON schema of one of `DOCUMENTS`. In these documents, unknown token prices are null; in the API, they
+    are 0."""
     is_own = name not in document_types.KEEPS_EMPTY_FIELDS
     return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name], is_own=is_own)
 

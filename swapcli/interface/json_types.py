@@ -1,7 +1,8 @@
 """Types of all JSON bodies in the API.
 
-Render functions return them, and the OpenAPI document is generated from them: their docstrings are its descriptions,
-and the names without `Json` its schema names. `NotRequired` fields occur on some networks or endpoints only.
+Render functions return these types, and the OpenAPI document is generated from them: the docstrings are the
+descriptions of its schemas, and the class names without `Json` the schema names. `NotRequired` fields occur on some
+networks or endpoints only.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class SwapTokenJson(TypedDict):
 
 
 class SwapJson(TypedDict):
-    """One pool of a hop. `percent` is its share of the hop ("61.20%"); `extraData` identifies it in addition to its
-    address."""
+    """One pool in a hop. `percent` is the pool's share of the hop ("61.20%"); `extraData` identifies the pool in
+    addition to its address."""
 
     protocol: int
     poolName: str
@@ -63,7 +64,7 @@ class MetaFieldJson(TypedDict):
 
 
 class AfterFeeJson(TypedDict):
-    """The output after an integrator's fee."""
+    """The output less the integrator's fee."""
 
     outputAmountAfterFee: NotRequired[str]
 
@@ -90,10 +91,10 @@ class StateJson(TypedDict):
     `kind` is live, past (a block chosen by number or hash), synced, recorded, modelled or synthetic; modelled and
     synthetic prices are not real. `timestamp` is the Unix time of `block`, `ageS` its age in seconds. `pinned` is true
     if all of the node's responses are proven to belong to the block, `proposed` if the network had not yet agreed on
-    it. `tag` is the node's tag for the block, null also for a past block. `source` describes where the state comes
-    from; `service` is the service that quoted. `placeholderPools` are the route's pools whose addresses are
-    placeholders; `changingPools` those that can change without an event (with time, through a rate, by a hook), by
-    address or pool id: the quote is for the time of `block`. `skippedSampledPools` counts the pools that only their
+    the block. `tag` is the node's tag for the block, null also for a past block. `source` describes where the state
+    comes from; `service` is the service that quoted. `placeholderPools` are the route's pools whose addresses are
+    placeholders, and `changingPools` its pools that can change without an event (with time, through a rate, by a hook),
+    by address or pool id: the quote is for the time of `block`. `skippedSampledPools` counts the pools that only their
     protocol can quote and that were skipped because there was no node.
     """
 
@@ -124,8 +125,9 @@ class SinglePathJson(TypedDict):
 class PoolLimitJson(TypedDict):
     """The cost of a limit on a route's pools.
 
-    `amountWithout` is the output of the best route without the limit, or its input for a fixed output. `costBps` is by
-    how many basis points that is better; it is negative if the limited route saves more than that in gas.
+    `amountWithout` is the output of the best route without the limit, or its input if the order fixes the output.
+    `costBps` is how many basis points better that amount is; it is negative if the limited route saves more than that
+    in gas.
     """
 
     maxPools: int | None
@@ -135,9 +137,8 @@ class PoolLimitJson(TypedDict):
 
 
 class ProofScopeJson(TypedDict):
-    """The routes that a proof net of gas covers: those that pass each token once, with at most `maxHops` hops and some
-    pools, without pools that are dust to the order.
-    """
+    """The routes that a proof net of gas covers. They pass each token at most once, have at most `maxHops` hops, and
+    use only pools that are not dust to the order; there are `pools` of them."""
 
     pools: int
     maxHops: int
@@ -146,8 +147,8 @@ class ProofScopeJson(TypedDict):
 class CertificateJson(TypedDict):
     """Proven upper bounds on any router's output, and the gaps to the quote in basis points; null without a bound.
 
-    `acyclicBound` excludes arbitrage. `afterGasBound` bounds the output net of gas of any route in `scope`; it is null
-    too for a quote that is worth no more than its gas. `proofComplete` is true if the proof finished within its limit
+    `acyclicBound` excludes arbitrage. `afterGasBound` bounds the output net of gas of any route in `scope`; it is also
+    null for a quote that is worth no more than its gas. `proofComplete` is true if the proof finished within its limit
     of work.
     """
 
@@ -164,7 +165,7 @@ class CertificateJson(TypedDict):
 
 
 class PassedRouterJson(TypedDict):
-    """A more trusted dialect that was not available, and the reason as a clause."""
+    """A more trusted dialect whose router was not available, and the reason as a clause."""
 
     dialect: str
     reason: str
@@ -174,7 +175,7 @@ class RouterChoiceJson(TypedDict):
     """The dialect of the chosen router, and the reason as a clause.
 
     `over` is the most trusted dialect that could execute the order. `gainBps` is how much more the chosen router pays
-    than the best route by `over`, net of gas, in basis points of the output. Both are null if `over` is the chosen
+    than the best route through `over`, net of gas, in basis points of the output. Both are null if `over` is the chosen
     dialect. `passed` are more trusted dialects whose routers were not available.
     """
 
@@ -186,10 +187,11 @@ class RouterChoiceJson(TypedDict):
 
 
 class BookPricesJson(TypedDict):
-    """The best prices of an order book, in whole `quote` for one whole `base`, both addresses; null without an offer.
+    """The best prices of an order book: whole `quote` tokens for one whole `base` token. `base` and `quote` are
+    addresses. `bid` or `ask` is null if nobody offers one.
 
-    They are the prices at the quote's block, for orders of unknown size and before the book's fees. An order there is
-    not part of the transaction.
+    They are the prices at the quote's block, for orders of unknown size and before the book's fees. The transaction
+    does not trade on the order book.
     """
 
     name: str
@@ -204,9 +206,9 @@ class QuoteFieldsJson(TypedDict):
 
     `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
     integrator's fee and the slippage. `outputAfterGas` is the output after the fee, less the gas cost in the output
-    token, valued as it was when the route was chosen. `gasValueSource` is the source of that value: `native` (the
-    output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native token
-    and of the output), `bestPath` (the best path from the native token to the output, if a price is missing), or
+    token, at the gas value that was used to choose the route. `gasValueSource` is the source of that value: `native`
+    (the output is the native token, which pays for gas one for one), `midPrices` (the mid prices in USD of the native
+    token and of the output), `bestPath` (the best path from the native token to the output, if a price is missing), or
     `service` (the prices of a remote service); null if unknown. `gasPriceWei` is the price of a unit of gas; `l1FeeWei`
     is the network's additional fee for L1 data, in wei. `unreadGainBps` is the most that unread pools might add to the
     output, in basis points, by their last known state; null if reading did not end at a limit. `exact` is true if every
@@ -214,8 +216,8 @@ class QuoteFieldsJson(TypedDict):
     `sampledPools` are the pools quoted by their protocols. `routerChoice` is absent if the settings name the router, or
     if no node was read. `bookPrices` only exists for a live quote on a network with an order book that no route can
     use, such as HyperCore's. `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route
-    (60 s by default) after the block of its state, or after the quote if the state has no time or is not live, and
-    never after the deadline. `proofFile` is the file to which the proof of the certificate was written.
+    (60 s by default) after the time of its state, or after the quote if the state has no time or is not live, but no
+    later than the deadline. `proofFile` is the file to which the proof of the certificate was written.
     """
 
     network: str
@@ -276,8 +278,8 @@ class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
     """A route in V1. Amounts are in base units, gas in units.
 
     With `details=true` it has all figures of the quote, from `network` to `warnings`. If it comes with a transaction,
-    it also has the verdict on that, if one of the network's nodes responds in time. With `proof=true` it has the
-    figures and the proof of its certificate.
+    it also has the verdict on the transaction, provided that one of the network's nodes responds in time. With
+    `proof=true` it has the figures and the proof of its certificate.
     """
 
     verdict: NotRequired[VerdictJson]
@@ -289,8 +291,8 @@ class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
     """A route in V2. Amounts are in base units, gas in wei.
 
     With `details=true` it has all figures of the quote, from `network` to `warnings`. If it comes with a transaction,
-    it also has the verdict on that, if one of the network's nodes responds in time. With `proof=true` it has the
-    figures and the proof of its certificate.
+    it also has the verdict on the transaction, provided that one of the network's nodes responds in time. With
+    `proof=true` it has the figures and the proof of its certificate.
     """
 
     verdict: NotRequired[VerdictJson]
@@ -316,10 +318,10 @@ class PostedMetaJson(TypedDict):
 
 
 class PostedRouteJson(TypedDict):
-    """A complete route response in either version, posted back; V2 if it has `meta`.
+    """A complete route response in either version, sent back to the service. It is V2 if it has `meta`.
 
     All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route, so time and gas may
-    be missing. Null counts as missing.
+    be missing. A null field counts as missing.
     """
 
     success: NotRequired[bool | None]
@@ -343,14 +345,14 @@ class PostedRouteJson(TypedDict):
 
 
 class RouteNotFoundJson(TypedDict):
-    """Replaces a route if none was found."""
+    """The response instead of a route if none was found."""
 
     success: bool
     errorMessage: str
 
 
 class RouteNotFoundV2Json(RouteNotFoundJson, MetaFieldJson):
-    """Replaces a V2 route if none was found."""
+    """The response instead of a V2 route if none was found."""
 
 
 class CalldataRouteJson(TypedDict):
@@ -366,7 +368,8 @@ class CalldataRouteJson(TypedDict):
 
 
 class SwapParameterJson(TypedDict):
-    """One pool used. `rate` is the share of the router's balance to spend; 1000000 is all of it.
+    """A swap in one pool. `rate` is the part of the router's balance of `token_in` to spend, in millionths: 1000000 is
+    all of it.
 
     V1 calldata omits `swap_type` and `extra_data`.
     """
@@ -394,7 +397,7 @@ class CalldataJson(CallPartsJson):
 
 
 class JudgedCallJson(CalldataJson):
-    """V1 execute on hyperevm: a call and, on request, the verdict on it."""
+    """V1 execute on hyperevm: a call and, if requested, the verdict on the call."""
 
     verdict: NotRequired[VerdictJson]
 
@@ -416,13 +419,13 @@ class StarknetCallJson(TypedDict):
 
 
 class ExecuteJson(CallPartsJson, EncodedCallJson):
-    """V1 execute: a call and its transaction and, on request, the verdict on it."""
+    """V1 execute: a call, its transaction and, if requested, the verdict on the transaction."""
 
     verdict: NotRequired[VerdictJson]
 
 
 class StarknetExecuteJson(CallPartsJson, StarknetCallJson):
-    """V1 execute on starknet: `calldata` are the felts of the call, in decimal."""
+    """V1 execute on starknet: `calldata` contains the felts of the call, in decimal."""
 
 
 class ShortRouteJson(TypedDict):
@@ -437,7 +440,7 @@ class ShortRouteJson(TypedDict):
 
 
 class FoundCallJson(TypedDict):
-    """A short route, and the pools of its call. `proof` is present with `proof=true`."""
+    """A short route, and the pools in its call. `proof` is present with `proof=true`."""
 
     success: bool
     route: ShortRouteJson
@@ -452,7 +455,7 @@ class CalldataV1Json(FoundCallJson, EncodedCallJson):
 
 
 class StarknetCalldataV1Json(FoundCallJson, StarknetCallJson):
-    """V1 calldata on starknet: `calldata` are the felts of the call, in decimal."""
+    """V1 calldata on starknet: `calldata` contains the felts of the call, in decimal."""
 
 
 class HyperevmCalldataJson(TypedDict):
@@ -502,9 +505,10 @@ class TransactionJson(TypedDict):
 class DialectCalldataJson(TypedDict):
     """A call to a router whose calls take no swap parameters, as transactions in the order in which to send them.
 
-    `to`, `calldata` and `value` belong to the last one, the swap. It fails after `deadline` (Unix seconds), which
-    `deadlineEnforcer` enforces: a router's dialect, or "nobody" without a deadline. `dialectPackage` is the installed
-    package, with its version, that encodes the call; absent for swapcli's own dialects.
+    `to`, `calldata` and `value` belong to the last transaction, the swap. The swap fails after `deadline` (Unix
+    seconds). `deadlineEnforcer` enforces the deadline: a router's dialect, or "nobody" without a deadline.
+    `dialectPackage` is the installed package, with its version, that encodes the call; absent for swapcli's own
+    dialects.
     """
 
     dialect: str
@@ -519,7 +523,7 @@ class DialectCalldataJson(TypedDict):
 
 
 class DialectCalldataV2Json(DialectCalldataJson):
-    """V2 calldata on a network whose router has a separate dialect, on request."""
+    """V2 calldata on a network whose router has a separate dialect, if the request names that dialect."""
 
     router_address: str
     meta: MetaJson
@@ -527,7 +531,7 @@ class DialectCalldataV2Json(DialectCalldataJson):
 
 
 class DialectRouteAndCalldataV2Json(TypedDict):
-    """V2 routeAndCalldata on a network whose router has a separate dialect, on request."""
+    """V2 routeAndCalldata on a network whose router has a separate dialect, if the request names that dialect."""
 
     route: RouteV2Json
     calldata: DialectCalldataJson
@@ -561,7 +565,7 @@ class PostedRouteRequestJson(TypedDict):
 
 
 class ExecuteRequestJson(PostedRouteRequestJson):
-    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute reads it."""
+    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute uses it."""
 
     deadline: NotRequired[int]
     details: NotRequired[bool]
@@ -610,7 +614,7 @@ class StarknetDecodeRequestJson(TypedDict):
 
 
 class SignerRequestJson(TypedDict):
-    """GET /citrea/calldata."""
+    """The body of GET /citrea/calldata: a route, the slippage, and the signer."""
 
     route_response: PostedRouteJson
     slippage: float | str
@@ -618,14 +622,14 @@ class SignerRequestJson(TypedDict):
 
 
 class HealthV1Json(TypedDict):
-    """V1 health; the first field is spelled this way. 200 is healthy."""
+    """V1 health. The spelling of the first field is part of the published API. 200 means healthy."""
 
     staus: int
     message: str
 
 
 class HealthV2Json(TypedDict):
-    """V2 health; 200 is healthy."""
+    """V2 health. 200 means healthy."""
 
     status: int
     message: str
@@ -705,8 +709,8 @@ class VerdictReasonJson(TypedDict):
 
 
 class TriedSaleJson(TypedDict):
-    """A sale of half of a pool's output. Amounts are in base units; `received` is null if the sale failed, `expected`
-    if the pool's state was not that of the rehearsal."""
+    """A sale of half of a pool's output. Amounts are in base units; `received` is null if the sale failed, and
+    `expected` is null if the pool's state in the simulation was not known."""
 
     pool: str
     inputAmount: str
@@ -716,7 +720,7 @@ class TriedSaleJson(TypedDict):
 
 
 class TokenPowerJson(TypedDict):
-    """Something that a token's owner can do, and the slot or function that shows it."""
+    """A power of a token's owner, with the storage slot or function that is evidence of it."""
 
     power: str
     evidence: str
@@ -731,8 +735,9 @@ class TokenPowersJson(TypedDict):
 
 
 class PriceReferenceJson(TypedDict):
-    """A price outside the route, an "average", "oracle" or "feed": the input's value at that price, in base units of
-    the output, and by how many percent the quote is below it; negative if it is above."""
+    """A price outside the route: an "average", "oracle" or "feed". `outputAmount` is the value of the input at that
+    price, in base units of the output. `lossPercent` is how far the quote is below that value; negative if it is above.
+    """
 
     kind: str
     source: str
@@ -741,8 +746,8 @@ class PriceReferenceJson(TypedDict):
 
 
 class VerdictFactsJson(TypedDict):
-    """The facts behind a verdict: the block and the sender of the rehearsal, the swap's output, and the sales after
-    it."""
+    """The facts behind a verdict: the block and the sender of the simulation, the output of the swap, and the sales
+    after the swap."""
 
     block: int | None
     sender: str | None
@@ -761,8 +766,8 @@ class VerdictJson(TypedDict):
 
 
 class MovementJson(TypedDict):
-    """The largest fall of the route's output, in percent, within `windowS` seconds, at this number of `blocks` in the
-    last `historyS` seconds."""
+    """The largest fall of the route's output, in percent, within `windowS` seconds. It was measured at `blocks` blocks
+    in the last `historyS` seconds."""
 
     fallPercent: float
     windowS: int
@@ -771,10 +776,11 @@ class MovementJson(TypedDict):
 
 
 class SandwichBoundJson(TypedDict):
-    """Below the slippage `limitPercent`, no sandwich on the route is profitable; null if none is at any slippage.
+    """Below the slippage `limitPercent`, no sandwich on the route is profitable; null if no sandwich is profitable at
+    any slippage.
 
-    `gasPercent` is the gas of its two transactions in percent of the order's value, null if unknown; `gainPercent` is
-    its largest gain, in percent of the order's loss.
+    `gasPercent` is the gas of the two sandwich transactions in percent of the order's value, null if unknown;
+    `gainPercent` is the largest gain of a sandwich, in percent of the order's loss.
     """
 
     limitPercent: float | None
@@ -783,7 +789,7 @@ class SandwichBoundJson(TypedDict):
 
 
 class SlippagePartsJson(TypedDict):
-    """The basis of the advised slippage; null if unknown."""
+    """What the advised slippage is based on. `movement` is null if unknown."""
 
     movement: MovementJson | None
     sandwich: SandwichBoundJson

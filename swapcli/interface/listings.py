@@ -19,7 +19,7 @@ MAX_ENTRIES = 100_000  # a bound against hostile input; chosen
 
 
 class SupportedChain(NamedTuple):
-    """A network that a service supports; `router` is spelled as by the service, None if there is none."""
+    """A network that a service supports; `router` is the address as the service writes it, None if there is none."""
 
     name: str
     chain_id: int
@@ -27,7 +27,7 @@ class SupportedChain(NamedTuple):
 
 
 class InterfaceToken(NamedTuple):
-    """A token; `verified` if it is on the network's own list and not only in the market."""
+    """A token. It is `verified` if it is on the network's own list and not only in the market."""
 
     token: Token
     is_verified: bool

@@ -1,4 +1,4 @@
-"""Omit empty fields from swapcli's own documents, which are all documents without fields of the published interface."""
+"""Omit empty fields from swapcli's own documents, which are all documents without fields of the published API."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def own_document(render: Callable[P, D]) -> Callable[P, D]:
 
 
 def without_empty_fields(document: D) -> D:
-    """Return a JSON value without its objects' fields that are null, "", [] or {}, except names.
+    """Return a JSON value without the fields of its objects that are null, "", [] or {}. Names may be "".
 
-    List entries stay.
+    Entries of lists are kept.
     """
     return cast("D", _shorten(document))
 

@@ -10,8 +10,9 @@ from swapcli.interface.json_types import StateJson, SwapTokenJson, WarningJson
 class ForecastJson(TypedDict):
     """An order's expected output and cost, in base units of the output token.
 
-    `cost` is measured against the fair price at the time of each part: `impact`, with the pools' fees, and `gas`. `low`
-    and `high` are its 90% band. `risk` is the standard deviation of the output from price moves, absent if unknown.
+    `cost` is `impact`, pool fees included, plus `gas`, relative to the fair price at the time of each part. `low` and
+    `high` bound its 90% interval. `risk` is the standard deviation of the output that price movements cause, absent if
+    unknown.
     """
 
     parts: int
@@ -43,8 +44,8 @@ class RefillJson(TypedDict):
     """How the pools refill after a swap, measured on `swaps` swaps.
 
     The share of a displacement that is left after t seconds is r + (1 - r) * 2^(-t / `halfLifeS`), where r is
-    `residualShare`; absent means that nothing comes back. Ranges are 90% intervals. `medianDisplacement` is the
-    logarithm of a price ratio, and `fitError` the root mean square distance of `points` from the formula.
+    `residualShare`; without `halfLifeS`, the price does not recover. Ranges are 90% intervals. `medianDisplacement` is
+    the logarithm of a price ratio, and `fitError` the root mean square distance of `points` from the formula.
     """
 
     swaps: int
@@ -73,9 +74,9 @@ class MeasuredMarketJson(TypedDict):
     """The pools of an order's route, as measured on recent blocks.
 
     `origin` is the source of their prices: nodeEvents, storedBlocks or none. `refillUnknown` and `volatilityUnknown`
-    say why the two are absent. `moves` counts price changes between `firstTime` and `lastTime` (Unix), and
-    `measuredShare` is the part of the order whose pools are known. `requests` counts requests to the node. `problem`
-    says what ended the search early.
+    explain why `refill` and `volatility` are absent. `moves` counts price changes between `firstTime` and `lastTime`
+    (Unix), and `measuredShare` is the part of the order whose pools are known. `requests` counts requests to the node.
+    `problem` is the error that ended the search early.
     """
 
     origin: str
@@ -107,7 +108,8 @@ class PriceBandJson(TypedDict):
 
 
 class PartPayloadJson(TypedDict):
-    """The payload built for a part: its recipient, the JSON of `calldata`, and the same as a Safe batch."""
+    """The payload built for a part: its recipient, the JSON of `calldata`, and the same transactions as a Safe
+    batch."""
 
     recipient: str
     document: NotRequired[dict[str, Any]]
@@ -135,7 +137,8 @@ class PlanPartJson(TypedDict):
 
 
 class FrontierPointJson(TypedDict):
-    """The cheapest plan for one weight of risk: its expected cost and the deviation of its output, in base units."""
+    """The cheapest plan for one weight of risk: its expected cost and the standard deviation of its output, in base
+    units."""
 
     risk: float
     parts: int
@@ -205,7 +208,7 @@ class PlanJson(TypedDict):
 
 class BuiltPartJson(TypedDict):
     """The part that a payload is for. `repeated` is true if the payload was built before; `nextAt` is when the next
-    part may be built, absent for the last one."""
+    part may be built, absent for the last part."""
 
     part: int
     parts: int

@@ -15,7 +15,7 @@ class ProofStateJson(TypedDict):
 
 
 class ProofOrderJson(TypedDict):
-    """An order; its tokens are given by their number in `tokens`."""
+    """An order; its tokens are given by their positions in `tokens`."""
 
     tokenIn: int
     tokenOut: int
@@ -62,9 +62,8 @@ class ProofSkippedPoolJson(TypedDict):
 
 
 class ProofScopeFieldsJson(TypedDict):
-    """The scope of the bounds. `stateHash` is the SHA-256 hash of the pools; `dust` are the directions (pool, token in,
-    token out) excluded from the bound net of gas.
-    """
+    """The scope of a proof's bounds. `stateHash` is the SHA-256 hash of the pools; `dust` are the directions (pool,
+    token in, token out) excluded from the bound net of gas."""
 
     pools: int
     stateHash: str
@@ -84,10 +83,10 @@ class ProofTokenJson(TypedDict):
 
 
 class ProofLeafJson(TypedDict):
-    """The bound for routes that use some directions and not others, and pass the tokens `before` others. It holds at
-    `prices` by token, or net of gas at `rates`: token in, token out, rate; no path has a larger product than `product`.
-    A term is pool, token in, token out, approximate amounts of the best trade, marginal rate and value.
-    """
+    """The bound for routes that use the directions `used`, do not use the directions `unused`, and pass the first token
+    of each pair in `before` earlier than the second. The bound holds at `prices` by token, or net of gas at `rates`:
+    token in, token out, rate; no path has a larger product than `product`. A term is pool, token in, token out,
+    approximate amounts of the best trade, marginal rate and value."""
 
     used: list[list[int]]
     unused: list[list[int]]
@@ -122,10 +121,10 @@ class ProofBoundJson(TypedDict):
 class ProofDocumentJson(TypedDict):
     """The proof of a certificate: `--proof` writes it to a file, and a service returns it with `proof=true`.
 
-    docs/proof.md explains it.
+    docs/proof.md explains the format.
 
-    Pools and tokens are given by their number in `pools` and `tokens`. Amounts, prices and bounds are decimal text with
-    exact values.
+    Pools and tokens are given by their positions in `pools` and `tokens`. Amounts, prices and bounds are decimal text
+    with exact values.
     """
 
     format: Literal["swapcli-proof"]

@@ -1,4 +1,5 @@
-"""The table of quote parameters. Each parameter is one row; it exists in every place for which its row has a text.
+"""The table of quote parameters. Each parameter is one row. A parameter exists in every interface for which its row has
+a text.
 
 Command options and settings, the arguments of tools, the service's parameters with their OpenAPI descriptions, and the
 fields of orders and requests are derived from the table. Only types are repeated: for programs in
@@ -202,6 +203,6 @@ SENT: Final = tuple(each for each in QUOTE_PARAMETERS if each.query)
 
 
 def tool_arguments(tool: str) -> tuple[str, ...]:
-    """Return the quote parameters that an agent tool accepts, starting with those of every quote."""
+    """Return the quote parameters that an agent tool accepts, starting with the parameters of every quote."""
     taken = [each for each in QUOTE_PARAMETERS if tool in each.tools]
     return tuple(each.name for each in sorted(taken, key=lambda each: not each.is_limit))

@@ -1,8 +1,8 @@
-"""Requests of the API, parsed from a query or a body.
+"""Parse API requests from a query or a body.
 
 A request is read in three steps, each in one place: `faces/service/request_io.py` reads the bytes, `EndpointRequest`
-decodes them to pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body is
-read once. The endpoint decides what a request may ask for on a network, and with which key.
+decodes them into pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body
+is read once. The endpoint decides what a request may contain on a network, and with which API key.
 
 Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the parameter's name in the
 API in `details["field"]`, and the published message if there is one; fee and surplus together are an `IntegratorError`.
@@ -70,11 +70,11 @@ class OrderRequest(NamedTuple):
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` and `only` are ids or names of protocols as the request spells them. The integrator's address
-    and shares may each be absent; the API key decides whether they are allowed. Extensions of the interface are
-    `details`, which adds the figures of the quote to its route; `extended`, which adds protocols that the interface
-    does not list; `only`, which excludes all other protocols; and in V2 `dialect`, the router dialect that the client
-    expects. `values` are those of quote parameters, by the field of the order or of the request for a quote that they
-    set, unless they are those of an order without them. `advice` adds the advised slippage to the details.
+    and shares may each be absent; the API key decides whether they are allowed. Extensions of the API are `details`,
+    which adds the figures of the quote to its route; `extended`, which adds protocols that the API does not list;
+    `only`, which excludes all other protocols; and in V2 `dialect`, the router dialect that the client expects.
+    `values` has the fields of `Order` and `QuoteRequest` that quote parameters set to values other than the defaults.
+    `advice` adds the advised slippage to the details.
     """
 
     amount: int
@@ -103,7 +103,7 @@ class OrderRequest(NamedTuple):
 class PostedRoute(NamedTuple):
     """A route sent back in a request, and the terms of the call to build from it, which include a recipient.
 
-    `dialect` and `details` are as in an order.
+    `dialect` and `details` mean the same as in `OrderRequest`.
     """
 
     result: RouteResult
@@ -202,7 +202,7 @@ class RequestParameters(NamedTuple):
         return parse_address_parameter(name, self.values.get(name), self.kind)
 
     def token(self, name: str) -> str:
-        """Return the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
+        """Return the canonical address of a token; the zero address means the native token. Raises `InvalidAddress`."""
         return parse_token_parameter(name, self.values.get(name), self.kind)
 
     def recipient(self, name: str) -> str:
@@ -251,7 +251,7 @@ class RequestParameters(NamedTuple):
             raise InvalidOption(problem, details={"field": name}) from None
 
     def slippage_ppm(self, name: str, accepted: SlippageRange, *, required: bool) -> int:
-        """Return a slippage within the range, or the default if it is optional and missing. Raises
+        """Return a slippage within the `accepted` range, or the default if the slippage is optional and missing. Raises
         `InvalidSlippage`."""
         if not required and not self.has(name):
             return DEFAULT_SLIPPAGE_PPM
@@ -262,7 +262,8 @@ class RequestParameters(NamedTuple):
             raise
 
     def deadline_s(self, name: str, now_s: int, default_s: int) -> int:
-        """Return a time in Unix seconds after `now_s`. Raises `InvalidDeadline`."""
+        """Return a deadline in Unix seconds, later than `now_s`; if it is missing, the deadline is `default_s` seconds
+        after `now_s`. Raises `InvalidDeadline`."""
         value = self.values.get(name)
         if value is None:
             return now_s + default_s
@@ -331,7 +332,7 @@ def parse_calldata_body(document: object, network: Network, now_s: int) -> Order
 
 
 def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> PostedRoute:
-    """Parse the body of V1 execute or V2 calldata. The default deadline is in 20 minutes."""
+    """Parse the body of V1 execute or V2 calldata. The default deadline is 20 minutes after `now_s`."""
     return _read_execute(RequestParameters.from_body(document, network.kind), network, accepted, now_s)
 
 
@@ -496,7 +497,7 @@ def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
 
 
 def parse_token_parameter(name: str, value: object, kind: Kind) -> str:
-    """Parse the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
+    """Parse the canonical address of a token; the zero address means the native token. Raises `InvalidAddress`."""
     native = isinstance(value, str) and is_native(value, kind)
     return ZERO_ADDRESS if native else parse_address_parameter(name, value, kind)
 

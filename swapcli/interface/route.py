@@ -43,7 +43,7 @@ MAX_QUOTES = 1_000  # a bound against hostile input; chosen
 
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
-    """Render a result in its version, with the fields in the order of the specification; unknown prices are 0."""
+    """Render a result in its API version, with the fields in the order of the specification; unknown prices are 0."""
     return render_v2(result, network) if result.api_version is ApiVersion.V2 else render_v1(result, network)
 
 
@@ -202,9 +202,10 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
 
 
 def parse_posted_result(document: object, network: Network, path: str = "") -> RouteResult:
-    """Parse a route sent back by a client. Raises as `parse_result`, and if its `meta` has another version.
+    """Parse a route sent back by a client. Raises the errors of `parse_result`, and `InvalidInput` if its `meta` has a
+    different version.
 
-    A route without a version may come from a client that keeps only the fields it needs.
+    A route without a version is accepted, because it may come from a client that keeps only the fields it needs.
     """
     result = parse_result(document, network, path)
     if result.api_version is ApiVersion.V2:

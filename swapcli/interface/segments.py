@@ -59,7 +59,7 @@ def _render_swap(swap: ResultSwap, display: Callable[[str], str]) -> SwapJson:
 
 
 def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...]:
-    """Parse the segments under `route`. Raises `InvalidInput` if shares do not sum or hops do not connect."""
+    """Parse the segments under `route`. Raises `InvalidInput` if shares do not add up or hops do not connect."""
     entries_by_path = fields.items("route", 1, MAX_SEGMENTS)
     segments = tuple(_parse_segment(Fields(entry, path), network) for path, entry in entries_by_path)
     _check_sum(fields.path_of("route"), sum(segment.share for segment in segments), SHARES_PER_ROUTE)

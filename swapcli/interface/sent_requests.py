@@ -1,4 +1,4 @@
-"""Render requests to a remote service: the inverse of `requests`."""
+"""Render requests to a remote service: the inverse of the module `requests`."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def parse_rfc3339(text: str) -> int:
 
 
 def find_unit(number: int, now_s: float) -> tuple[str, int] | None:
-    """Return the unit below seconds in which a Unix time near `now_s` was given, and the time in seconds.
+    """Return the name of the unit below seconds in which `number` is a Unix time near `now_s`, and that time in
+    seconds.
 
     None if no such unit fits.
     """

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class ParsedTransaction(NamedTuple):
-    """The transaction in a response; missing fields are None or empty.
+    """The transaction in a response. Fields that the response lacks are None or empty.
 
     `calldata` is hex with 0x, `value` in wei; on Starknet `felts` are the call's arguments.
     """

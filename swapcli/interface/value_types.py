@@ -1,7 +1,7 @@
 """Types of settings' values: how to parse a value from YAML, the environment or a flag, and how to format it.
 
-A parser takes text or the native YAML type, and raises `ValueError` for anything else; it accepts the output of
-`format`.
+A parser takes text or the native YAML type, and raises `ValueError` for anything else; a parser also accepts the output
+of `format`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _RESERVED_HEADERS = frozenset(
 
 
 class ValueType(NamedTuple, Generic[T]):
-    """A type of values. `expected` completes the sentence "expected ..., not ...".
+    """The type of a setting's values. `expected` completes the sentence "expected ..., not ...".
 
     Misspellings of one of `names`, or of one of `units` after a number, get a suggestion. `schema` is the JSON schema
     of a value in a service's parameters.
@@ -69,7 +69,7 @@ class ValueType(NamedTuple, Generic[T]):
         return float(self.format(value)) if self.schema["type"] == "number" else self.format(value)
 
     def suggestions(self, value: object) -> list[str]:
-        """Return the valid values of which an invalid `value` is probably a misspelling."""
+        """Return the valid values that an invalid `value` probably misspells."""
         from swapcli.core.encoding.closest import closest_names
 
         if not isinstance(value, str):
@@ -127,7 +127,7 @@ def choice(
 ) -> ValueType[Any]:
     """Return the type of a choice between `names`; `to_value` converts a name, for example to an enumeration member.
 
-    `is_further` tells whether a package adds another name.
+    `is_further` returns whether a package adds a name that is not in `names`.
     """
 
     def parse(value: object) -> Any:

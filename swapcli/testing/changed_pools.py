@@ -1,4 +1,4 @@
-"""Pools in randomly changed states of known pools, and random amounts to sell in them."""
+"""Generate pools with randomly changed states, and random amounts to sell in them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def random_change(
 
 
 def random_amount(rng: Random, pool: Pool, token_in: str, token_out: str) -> int:
-    """Return an input: of any sign and size, of a few units, or a part of the pool's capacity."""
+    """Return a random input: an integer of any sign and size, a few units, or a fraction of the pool's capacity."""
     kind = rng.random()
     if kind < 0.1:
         return int(rng.choice((-1, 1)) * 2 ** rng.uniform(128, 310))

@@ -1,4 +1,4 @@
-"""Compare a family with its contract on a chain: run the same swaps in both, and read the pool as from a node."""
+"""Compare a family with its contract on a chain: run the same swaps in both, and read the pool as if from a node."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class ContractPool(ABC):
         """Swap on the chain and return the output in base units; None, with no change, if it reverts."""
 
     def pass_time(self, rng: Random) -> None:
-        """Let time pass before a swap, or change prices, for contracts whose swaps depend on these."""
+        """Let time pass before a swap, or change prices, for contracts whose swaps depend on time or prices."""
         del rng
 
 
 def read_pool(chain: BaseChain, kind: str, address: str, decimals: tuple[int, ...]) -> Pool:
-    """Read a pool as from a node: first its reference from a factory, then its state."""
+    """Read a pool as if from a node: first its reference from a factory, then its state."""
     require_kind(kind)
     family = KINDS[kind].families[0]
     factory, reader = Factory(address, kind, (ProtocolInfo(1, "test", "Test", family),)), require_reader(kind)
@@ -86,14 +86,14 @@ def _why_not_found(names: Sequence[str]) -> str:
 
 
 def load_pool(chain: BaseChain, kind: str, ref: PoolRef) -> Pool:
-    """Read the state of a pool as from a node."""
+    """Read the state of a pool as if from a node."""
     (pool,) = run_batched([(ref.address, require_reader(kind).load(ref))], _sender(chain))
     assert isinstance(pool, Pool), pool
     return pool
 
 
 def read_answers(read: BatchRead[T], answers: Mapping[str, ReturnData]) -> T | SkippedItem:
-    """Run a reader on recorded return data, by function signature; None if the call reverts.
+    """Run a reader on recorded return data. `answers` maps function signatures to the data, None if the call reverts.
 
     If the reader rejects the data, the result is a `SkippedItem` with the reason. Raises `KeyError`, with the
     function's name, for any other function.
@@ -114,8 +114,8 @@ def read_answers(read: BatchRead[T], answers: Mapping[str, ReturnData]) -> T | S
 def compare_swaps(
     contract: ContractPool, rng: Random, swaps: int, max_exponent: float = 25.0, name: str = "the contract"
 ) -> int:
-    """Swap random amounts in both directions, and return how many swaps paid; amounts and resulting states must be
-    equal.
+    """Require that random swaps in both directions pay the same in the contract and the family, and end in equal
+    states. Return how many swaps paid.
 
     An amount is 10 to the power of 0 to `max_exponent` base units. `name` begins the message of a failure.
     """
@@ -140,8 +140,8 @@ def compare_swaps(
 
 
 def record_swaps(contract: ContractPool, rng: Random, swaps: int, max_exponent: float = 25.0) -> dict[str, object]:
-    """Swap random amounts like `compare_swaps`, and return the contract's outputs as one of the `pools` of recorded
-    swaps.
+    """Swap random amounts like `compare_swaps`, and return the contract's outputs as an entry for the `pools` of a file
+    of recorded swaps.
 
     `write_vectors` writes them into a file. The pool's own `swap` is not called.
     """

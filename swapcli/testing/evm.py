@@ -81,14 +81,15 @@ class BaseChain(ABC):
 
     @abstractmethod
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """Call like `send`, without changing the state."""
+        """Call a contract like `send`, but without changing the state."""
 
     def call_all(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes]:
         """Return the return data of calls (to, calldata), all on the same state."""
         return [self.call(to, calldata) for to, calldata in calls]
 
     def deploy(self, artifact: ContractArtifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
-        """Deploy a contract with constructor arguments. Raises `RevertedError`, and `TypeError` for other arguments."""
+        """Deploy a contract with constructor arguments. Raises `RevertedError`, and `TypeError` for arguments that do
+        not fit the constructor."""
         types = next((_types(f["inputs"]) for f in artifact.abi if f["type"] == "constructor"), [])
         try:
             encoded = encode(types, arguments)
@@ -211,7 +212,7 @@ class Contract:
         return coder.decode(self.chain.send(self.address, calldata, value=value, sender=sender))
 
     def call(self, function: str, *arguments: object, sender: str = DEPLOYER) -> tuple[Any, ...]:
-        """Call like `send`, without changing the state."""
+        """Call a function like `send`, but without changing the state."""
         coder = self._coder(function)
         return coder.decode(self.chain.call(self.address, coder.selector + coder.encode(arguments), sender=sender))
 
@@ -251,7 +252,7 @@ def read_artifact(file: Path) -> ContractArtifact:
 
 
 def artifact_of(document: Mapping[str, Any]) -> ContractArtifact:
-    """Return the contract of a JSON document in the format of Foundry, Hardhat or Truffle."""
+    """Return the contract in a JSON document in the format of Foundry, Hardhat or Truffle."""
     return ContractArtifact(tuple(document["abi"]), parse_bytecode(document["bytecode"]))
 
 

@@ -53,7 +53,8 @@ _NOTHING_PAID = "does the pool hold both tokens, and does the sender of `sell` h
 class FamilyTests(ABC):
     """The laws, the recorded swaps and the differential test of one family.
 
-    A subclass whose name begins with "Test" provides the pools and the contract; pytest collects the tests from it.
+    A subclass with a name that begins with "Test" provides the pools and the contract; pytest collects the tests from
+    it.
     """
 
     vectors: ClassVar[Path]
@@ -79,7 +80,7 @@ class FamilyTests(ABC):
 
     @abstractmethod
     def valid_pool(self) -> Pool:
-        """Return a liquid pool, from whose state the tests derive contradictory and extreme states."""
+        """Return a liquid pool. The tests derive contradictory and extreme states from its state."""
 
     @abstractmethod
     def pools(self) -> st.SearchStrategy[Pool]:
@@ -90,18 +91,20 @@ class FamilyTests(ABC):
         """Deploy a pool contract with random parameters and liquidity."""
 
     def reserve_of(self, pool: Pool, k: int) -> float:
-        """Return the number of base units of the k-th token that a pool can pay: `reserves[k]`; infinity if it has
-        none."""
+        """Return the number of base units of the k-th token that a pool can pay: `reserves[k]`, or infinity without
+        reserves."""
         reserves: tuple[int, ...] | None = getattr(pool, "reserves", None)
         return inf if reserves is None else reserves[k]
 
     def amount_in(self, pool: Pool, i: int, j: int, part: float) -> int:
-        """Return an input of the i-th token for the j-th: `part`, at most a quarter, of the reserve or capacity."""
+        """Return an input of the i-th token for the j-th: `part`, at most a quarter, of the reserve or the capacity, as
+        a fraction."""
         largest = min(self.reserve_of(pool, i), pool.curve(pool.tokens[i], pool.tokens[j]).capacity, LARGEST_AMOUNT)
         return max(2, int(largest * part))
 
     def record(self, source: str, pools: int = 10, swaps: int = 8) -> None:
-        """Write `vectors`: swaps in new contracts. `source` names the contract and its revision."""
+        """Record swaps in newly deployed contracts to the file `vectors`. `source` names the contract and its
+        revision."""
         rngs = [Random(f"record {number}") for number in range(pools)]
         recorded = [record_swaps(self.contract(rng), rng, swaps, self.max_exponent) for rng in rngs]
         write_vectors(self.vectors, source, recorded)
@@ -170,7 +173,7 @@ class FamilyTests(ABC):
             )
 
     def test_swapcli_finds_the_family(self) -> None:
-        """The name in market files leads to the class, its rows and its reader."""
+        """The family's name in market files resolves to its class, its rows and its reader."""
         pool = self.valid_pool()
         require_family(pool.family)
         assert family(pool.family) is type(pool)

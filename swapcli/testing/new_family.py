@@ -36,7 +36,7 @@ class NewFamily(NamedTuple):
         return "".join(part.capitalize() for part in self.name.split("_"))
 
     def from_template(self, template: str, **others: str) -> str:
-        """Return a template with the family's names filled in, and additional ones."""
+        """Return a template with the family's names and the `others` filled in."""
         values = {"name": self.name, "package": self.package, "Class": self.class_name, **others}
         return Template((TEMPLATES / f"{template}.txt").read_text()).substitute(values)
 

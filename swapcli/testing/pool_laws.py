@@ -35,7 +35,7 @@ def swap_or_refuse(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[i
 
 
 def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int, PoolT]:
-    """Swap like `swap_or_refuse`, and reject examples that the pool rejects."""
+    """Swap like `swap_or_refuse`, and discard the test example if the pool rejects the swap."""
     swapped = swap_or_refuse(pool, way, amount_in)
     if swapped is None:
         reject()
@@ -43,7 +43,8 @@ def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int
 
 
 def swap_there_and_back(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:
-    """Return the result of selling a sale's output again; reject examples that the pool rejects."""
+    """Return how much `token_in` a sale and the sale of its output back return; discard the example if the pool rejects
+    either."""
     amount_out, between = swap_or_skip(pool, (token_in, token_out), amount_in)
     return swap_or_skip(between, (token_out, token_in), amount_out)[0]
 
@@ -54,7 +55,8 @@ def check_state_round_trip(pool: Pool) -> None:
 
 
 def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, float, float]:
-    """Return the trade to a part of the start rate, which must end at that rate, or at a jump of the rate.
+    """Return the trade that lowers the rate to a fraction of the start rate. It must end at that rate, or at a jump of
+    the rate.
 
     At a jump, the trade to a rate that is lower by `nudge` must be the same.
     """
@@ -71,7 +73,7 @@ def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, f
 
 
 def check_concave(curve: RateCurve, a: float, b: float) -> None:
-    """Require that outputs increase and rates fall between two parts of the capacity, or of 10^36 if it is
+    """Require that outputs increase and rates fall between two fractions of the capacity, or of 10^36 if it is
     unlimited."""
     reach = min(curve.capacity, LARGEST_AMOUNT)
     low, high = sorted((reach * a, reach * b))
@@ -88,8 +90,9 @@ def check_concave(curve: RateCurve, a: float, b: float) -> None:
 def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int = 2, tolerance: float = 0.0) -> None:
     """Require that a larger input pays more, and that neither splitting an order nor swapping back gains anything.
 
-    `dust` is the possible gain from the contract's rounding, in base units of either token; `tolerance` is a part of
-    the output, for contracts whose fee is rounded to coarse steps. Examples that the pool rejects are rejected.
+    `dust` is the possible gain from the contract's rounding, in base units of either token; `tolerance` is a fraction
+    of the output, for contracts whose fee is rounded to coarse steps. Test examples that the pool rejects are
+    discarded.
     """
     whole, after = swap_or_skip(pool, way, amount_in)
     less = swap_or_skip(pool, way, max(1, amount_in // 2))[0]

@@ -1,4 +1,4 @@
-"""Swaps paid by a contract, recorded in a format that can be replayed without code for each family.
+"""Recorded swaps of a contract, in a format that can be replayed without code for each family.
 
 A file `.json`, or `.json.xz`, has states as in market files, and integers of more than 2^53 as decimal strings:
 

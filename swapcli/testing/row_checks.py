@@ -1,4 +1,5 @@
-"""Check a family's rows: the fields they list, and the signatures for finding and following its pools."""
+"""Check a family's rows: the fields that the rows list, and the signatures for finding and following the family's
+pools."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def check_swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tup
 def check_way_back(pool: Pool, token_in: str, token_out: str, amount_in: int, done: tuple[int, Pool]) -> None:
     """Require that selling the output pays no more than was spent, up to the contract's rounding.
 
-    This rounding is a few units of both tokens at the pool's price, plus the rounding of the contracts' 18 digits.
+    The rounding is a few units of both tokens at the pool's price, plus the rounding of the contracts' 18 digits.
     """
     amount_out, after = done
     if pool.is_single_use:

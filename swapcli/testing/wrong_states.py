@@ -115,7 +115,7 @@ def wrong_identities(identity: PoolIdentity) -> Iterator[PoolIdentity]:
 
 
 def wrong_values(value: object) -> Iterator[object]:
-    """Yield the replacements for a member."""
+    """Yield wrong replacements for the value of a member."""
     yield from _WRONG
     if isinstance(value, list):
         yield from (value[:-1], [*value, *value[-1:]], value[::-1])

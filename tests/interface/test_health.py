@@ -1,4 +1,4 @@
-"""Health responses of both versions."""
+"""Health responses in both API versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences of the interface between networks."""
+"""Differences of the API between networks."""
 
 from __future__ import annotations
 

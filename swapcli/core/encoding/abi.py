@@ -52,21 +52,21 @@ def invalid_field(field: str, problem: str) -> InvalidInput:
 
 
 def encode_uint(value: int, bits: int, field: str) -> str:
-    """Return the word of a number with 0 <= value < 2^bits."""
+    """Return the ABI word that encodes a number with 0 <= value < 2^bits."""
     if value < 0 or value >> bits:
         raise invalid_field(field, f"{_shown(value)} does not fit uint{bits}")
     return f"{value:064x}"
 
 
 def encode_int(value: int, bits: int, field: str) -> str:
-    """Return the word of a number with -2^(bits-1) <= value < 2^(bits-1), in two's complement."""
+    """Return the ABI word that encodes a number with -2^(bits-1) <= value < 2^(bits-1), in two's complement."""
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
         raise invalid_field(field, f"{_shown(value)} does not fit int{bits}")
     return f"{value % _WRAP:064x}"
 
 
 def encode_address(address: str, field: str) -> str:
-    """Return the word of an address in canonical form: 0x and 40 lower-case digits."""
+    """Return the ABI word that encodes an address in canonical form: 0x and 40 lower-case digits."""
     if not _is_address(address):
         problem = f'expected 0x and 40 lower-case hexadecimal digits, not "{address[:SHOWN_VALUE_CHARACTERS]}"'
         raise invalid_field(field, problem)
@@ -74,25 +74,27 @@ def encode_address(address: str, field: str) -> str:
 
 
 def encode_bytes32(value: bytes, field: str) -> str:
-    """Return the word of exactly 32 bytes."""
+    """Return the ABI word that contains exactly 32 bytes."""
     if len(value) != WORD:
         raise invalid_field(field, f"expected {WORD} bytes, not {len(value)}")
     return value.hex()
 
 
 def encode_bytes(value: bytes) -> str:
-    """Return the words of `bytes`: the length, then the content padded with zeros to whole words."""
+    """Return the ABI encoding of `bytes`: the length, then the content padded with zeros to whole words."""
     return f"{len(value):064x}{value.hex()}{'00' * (-len(value) % WORD)}"
 
 
 class Dynamic(NamedTuple):
-    """The encoded content of a field of variable size: hex digits of whole words. Its offset is in the head."""
+    """The encoded content of a variable-size field, as hex digits of whole words. The head contains the content's
+    offset."""
 
     content: str
 
 
 def encode_fields(*fields: str | Dynamic) -> str:
-    """Return the words of a tuple: static fields in place, followed by the contents of the dynamic ones."""
+    """Return the ABI encoding of a tuple: the static fields and the offsets, followed by the contents of the dynamic
+    fields."""
     position = sum(WORD if isinstance(field, Dynamic) else len(field) // 2 for field in fields)
     head, tail = [], []
     for field in fields:
@@ -106,12 +108,12 @@ def encode_fields(*fields: str | Dynamic) -> str:
 
 
 def encode_list(entries: Sequence[str] | Sequence[Dynamic]) -> Dynamic:
-    """Return an array: its length, then the words of its entries, all static or all dynamic."""
+    """Return an encoded array: its length, then its entries, which are all static or all dynamic."""
     return Dynamic(f"{len(entries):064x}{encode_fields(*entries)}")
 
 
 def encode_word(value: int | str) -> bytes:
-    """Return one word: a number in two's complement, or up to 64 hex digits (with or without 0x) as a number."""
+    """Return one 32-byte word from a number (in two's complement) or from up to 64 hex digits, with or without 0x."""
     number = int(value, 16) if isinstance(value, str) else value
     return (number % _WRAP).to_bytes(WORD)
 
@@ -127,7 +129,7 @@ def parse_hex(text: str, field: str) -> bytes:
 
 
 class AbiReader:
-    """Reads words one after the other; `position` is in bytes.
+    """A reader of consecutive ABI words. `position` is the offset of the next word, in bytes.
 
     Accepts only the canonical encoding. Raises the exception that `error` makes for a field and its problem.
 
@@ -168,7 +170,7 @@ class AbiReader:
         return self._take(WORD, field)
 
     def content(self, field: str) -> bytes:
-        """Return `bytes` of any length, encoded as their length and then their content, padded to whole words."""
+        """Return the next `bytes` value. It is encoded as its length and its content, padded to whole words."""
         length = self.uint(256, f"{field} length")
         padded = length + -length % WORD
         if padded > self.remaining:
@@ -185,12 +187,12 @@ class AbiReader:
             self.fail(f"{field} offset", f"expected {expected}, not {_shown(value)}")
 
     def end(self, field: str) -> None:
-        """Check that no bytes are left."""
+        """Check that no unread bytes are left."""
         if self.remaining:
             self.fail(field, f"{self.remaining} bytes are left over at the end")
 
     def fail(self, field: str, problem: str) -> NoReturn:
-        """Raise the error for a field."""
+        """Raise the error for a problem with a field."""
         raise self._error(field, problem)
 
     def _take(self, count: int, field: str) -> bytes:
@@ -213,7 +215,7 @@ def decode_word(raw: bytes, name: str, error: ErrorFactory, position: int = 0) -
 
 
 def decode_list(raw: bytes, name: str, error: ErrorFactory, index: int = 0) -> tuple[int, ...]:
-    """Return a list of unsigned numbers, whose offset is in word number `index`."""
+    """Return a list of unsigned numbers. Word number `index`, counted from 0, contains the offset of the list."""
     start = decode_word(raw, name, error, WORD * index)
     count = decode_word(raw, name, error, start)
     if count > MAX_ENTRIES:

@@ -1,6 +1,6 @@
-"""Encode calldata from a function's signature, with arguments of any type.
+"""Encode calldata from a function's signature, and its arguments.
 
-It supports all types of one word, `bytes`, tuples, and lists of any of these.
+All one-word types, `bytes`, tuples, and lists of any supported type can be encoded.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _encode(kind: str, value: AbiValue, field: str) -> str | Dynamic:
 
 
 def is_dynamic(kind: str) -> bool:
-    """Return whether values of a type differ in length, so that the head contains only their offset."""
+    """Return whether values of a type vary in length, so that the head contains only an offset."""
     if kind == "bytes" or kind.endswith("[]"):
         return True
     return kind.startswith("(") and any(map(is_dynamic, split_types(kind[1:-1])))
@@ -72,7 +72,7 @@ def _require_list(value: AbiValue, field: str) -> Sequence[AbiValue]:
 
 
 def split_types(types: str) -> Iterator[str]:
-    """Yield the types in a comma-separated list; types inside parentheses belong to a tuple."""
+    """Yield the types in a comma-separated list. A tuple in parentheses is one type."""
     start = depth = 0
     for at, character in enumerate(types):
         depth += (character == "(") - (character == ")")

@@ -1,4 +1,4 @@
-"""Text that begins with a byte order mark, as Windows editors and shells write it."""
+"""Convert text with a byte order mark, as Windows editors and shells write it, to plain UTF-8."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _UTF16_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 def is_utf16(content: bytes) -> bool:
-    """Return whether a text begins with the byte order mark of UTF-16."""
+    """Return whether a text begins with a UTF-16 byte order mark."""
     return content.startswith(_UTF16_MARKS)
 
 
 def to_plain_utf8(content: bytes) -> bytes:
-    """Return the bytes of a text in UTF-8 without its byte order mark.
+    """Return a text as UTF-8 bytes without a byte order mark.
 
-    UTF-16 text with such a mark, as written by `>` in Windows PowerShell, is converted. Anything else is returned
+    UTF-16 text with a byte order mark, as written by `>` in Windows PowerShell, is converted. Anything else is returned
     unchanged: its parser reports the problem.
     """
     if is_utf16(content):

@@ -15,10 +15,10 @@ _MAX_NAME_CHARACTERS = 64  # longer text is not a mistyped name, and its distanc
 
 
 def closest_names(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> list[str]:
-    """Return the nearest `names`, at most `limit`, that `name` misspells or begins; the nearest come first.
+    """Return at most `limit` of the `names` for which `name` is a misspelling or a beginning, nearest first.
 
     Case is ignored. A misspelling differs by at most one edit (see `edit_distance`) per four characters of the longer
-    name, or by one in a name of three. A beginning has at least three characters.
+    name, or by one edit if that name has three characters. A beginning has at least three characters.
     """
     typed = name.casefold()
     if not 2 <= len(typed) <= _MAX_NAME_CHARACTERS:

@@ -1,4 +1,4 @@
-"""Errors in reading or writing a file: whether the disk or the path is at fault, and the remedy."""
+"""Errors from reading or writing files. They show whether the disk or the path is at fault, and the remedy."""
 
 from __future__ import annotations
 

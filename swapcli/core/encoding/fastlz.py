@@ -1,4 +1,4 @@
-"""Measure the length of bytes after FastLZ compression at level 1, by which OP-stack networks charge for data.
+"""Measure the length of bytes after FastLZ compression at level 1. OP-stack networks charge for data by this length.
 
 The result equals that of Solady's `LibZip.flzCompress` to the byte. The networks' own price oracle calls that function,
 and their nodes return the same numbers. Nothing is compressed, only counted.

@@ -15,7 +15,7 @@ _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 
 class InvalidBody(Exception):
-    """The problem with a body, worded as the end of a sentence that begins with its sender."""
+    """The problem with a response body. The message continues a sentence that begins with the sender of the body."""
 
 
 class OversizedBody(InvalidBody):
@@ -29,8 +29,8 @@ def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = M
     """Return the decoded body from its chunks.
 
     Raises `InvalidBody` for a body longer than `max_bytes`, one that does not match `encoding` (from the header), and
-    an encoding that was not requested. Memory use is limited to `max_bytes` and one small part, so a few bytes cannot
-    expand into many.
+    an encoding that was not requested. Memory use is limited to `max_bytes` plus one small chunk, so a small compressed
+    body cannot exhaust it.
     """
     body = bytearray()
     for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower()):

@@ -22,7 +22,7 @@ _GENERATOR: Final[_Point] = (
 
 
 def recover_public_key(digest: bytes, r: int, s: int, parity: int) -> bytes | None:
-    """Return the 64 bytes of the key that signed a 32-byte digest; None if no key gives this signature.
+    """Return the 64-byte public key that signed a 32-byte digest, or None if no key can have made this signature.
 
     `parity` (0 or 1) is the parity of y at the point with x = r.
     """

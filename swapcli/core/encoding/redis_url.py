@@ -11,7 +11,7 @@ _MAX_DATABASE = 65_535  # a bound against mistakes; chosen
 
 
 class RedisUrl(NamedTuple):
-    """A server over TCP (`host`, `port`) or a Unix socket (`socket_path`), and the number of one of its databases.
+    """A Redis server reached over TCP (`host`, `port`) or through a Unix socket (`socket_path`), and a database number.
 
     Example: `RedisUrl.parse("rediss://:secret@redis.example/2").shown` is `"rediss://redis.example:6379/2"`.
     """

@@ -9,7 +9,7 @@ _is_seconds = re.compile(r"[0-9]{1,9}").fullmatch
 
 
 def parse_retry_after(header: str | None, now_s: float) -> int | None:
-    """Return the seconds to wait, from a number of seconds or an HTTP date; None if the header is neither.
+    """Return the number of seconds to wait, given as a number or as an HTTP date; None if the header is neither.
 
     `now_s` is Unix time. A date in the past gives 0.
     """

@@ -1,4 +1,4 @@
-"""Parse JSON more strictly than `json.loads`, so that two readers cannot interpret a text differently."""
+"""Parse JSON more strictly than `json.loads`, so that no two parsers can interpret a text differently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class WrittenFloat(float):
-    """A number written with a point or an exponent; `text` is how it was written."""
+    """A number written with a decimal point or an exponent. `text` is the number as written."""
 
     __slots__ = ("text",)
     text: str
@@ -32,7 +32,7 @@ class WrittenFloat(float):
 class InvalidJson(ValueError):
     """The text is not strict JSON.
 
-    `problem` continues a sentence that begins with its name; lines and columns count from 1.
+    `problem` continues a sentence that begins with the name of the text; lines and columns count from 1.
     """
 
     def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
@@ -61,8 +61,7 @@ def parse_json(body: bytes, name: str = "the body") -> object:
 
 
 def parse_json_file(document: bytes | str) -> object:
-    """Parse the JSON of a file that the user chose: like `parse_json`, but without size limits and in about half the
-    time.
+    """Parse a JSON file that the user chose. Unlike `parse_json`, it sets no size limits and takes about half the time.
 
     A byte order mark is skipped. Raises `InvalidJson`.
     """

@@ -33,9 +33,9 @@ def split_url(url: str) -> SplitResult:
 
 
 def with_local_scheme(url: str) -> str:
-    """Return the URL of a server on this machine or in its network, even if the text lacks `http://`.
+    """Return the URL of a server on this machine or its local network, with `http://` added if the text lacks it.
 
-    Such a server is localhost or a private IP address with a port, as in `localhost:8545`. Any other text stays
+    A local server is localhost or a private IP address with a port, as in `localhost:8545`. Any other text stays
     unchanged: an unencrypted request to a remote host needs an explicit `http://`.
     """
     authority, slash, path = url.partition("/")
@@ -55,7 +55,8 @@ def _is_local_host(host: str) -> bool:
 
 
 def is_ipc_path(text: str) -> bool:
-    """Return whether this is a socket's path rather than a URL: absolute, or relative to the home folder.
+    """Return whether `text` is the path of a socket rather than a URL: an absolute path, or one relative to the home
+    folder.
 
     Example: `is_ipc_path("/home/me/.ethereum/geth.ipc")` is `True`.
     """
@@ -63,7 +64,7 @@ def is_ipc_path(text: str) -> bool:
 
 
 def is_http_url(text: str) -> bool:
-    """Return whether this is an http or https URL, rather than one for another transport."""
+    """Return whether a URL is an http or https URL, rather than a URL for another transport."""
     return text.lower().startswith(("http://", "https://"))
 
 
@@ -89,7 +90,7 @@ def redact_url(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_loopback_address(address: str | None) -> bool:
-    """Return whether an IP address is a loopback address, including an IPv4 one that is mapped into IPv6."""
+    """Return whether an IP address is a loopback address, including an IPv4 loopback address mapped into IPv6."""
     from ipaddress import IPv6Address, ip_address  # deferred, as above
 
     try:

@@ -24,7 +24,7 @@ _LEAST_PAYOUT = 10_000
 
 
 class PayoutCurve(NamedTuple):
-    """Exact quotes: `payouts` for `amounts`, both ascending, in base units, from 0 to the whole order.
+    """A curve through exact quotes: `payouts` for `amounts`, both ascending, in base units, from 0 to the whole order.
 
     `fair_price` is the price without fees to which the market returns, in output units per input unit, and `fees` the
     fee of each hop, as log prices. Between two quotes, `1 / sqrt(price)` is linear in the amount, as it is in
@@ -46,7 +46,8 @@ class PayoutCurve(NamedTuple):
 
     @property
     def advantage(self) -> float:
-        """How much better today's price is than the fair one, as a log price, >= 0. Others will take this gain, too."""
+        """How much better today's price is than the fair one, as a log price, >= 0. Other traders will take this gain,
+        too."""
         return max(sum(self.fees) - 2.0 * log(self.roots[0]) - log(self.fair_price), 0.0)
 
     def payout(self, amount: float) -> float:
@@ -64,7 +65,7 @@ class PayoutCurve(NamedTuple):
         return 1.0 / (root * root)
 
     def displacement(self, amount: float) -> float:
-        """Return how much selling `amount` lowers the price of the next unit, as the logarithm of a ratio, >= 0."""
+        """Return how much selling `amount` lowers the price of the next unit, as a log price, >= 0."""
         return 2.0 * log(self._root(amount) / self.roots[0])
 
     def amount_at(self, displacement: float) -> float:
@@ -109,7 +110,7 @@ def sample_payouts(payout: Payout, amount_in: int, fair_price: float, fees: tupl
 
 
 def curve_through(quotes: dict[int, int], fair_price: float, fees: tuple[float, ...] = ()) -> PayoutCurve:
-    """Return the curve through outputs by amount, including 0.
+    """Return the curve through `quotes`, which maps amounts, including 0, to outputs.
 
     Quotes below the line between their neighbours are omitted.
     """

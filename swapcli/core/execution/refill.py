@@ -1,4 +1,4 @@
-"""How fast a displaced price recovers: first by arbitrage, down to the fee, then by the market's own moves."""
+"""How fast a displaced price recovers: first by arbitrage, down to the fee, then by the market's own movements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PriceRecovery(NamedTuple):
 
     Every `half_life_s`, arbitrage halves the displacement beyond `band`, the pools' fees, except for a share `lost`.
     Inside the band, the market's price moves by `volatility` per square root of a second between bounds at which
-    arbitrage sets in. If there are several `hops`, each has its part of the band and its own moves.
+    arbitrage sets in. If there are several `hops`, each has its part of the band and its own movements.
     """
 
     half_life_s: float
@@ -46,7 +46,7 @@ class PriceRecovery(NamedTuple):
     hops: float = 1.0
 
     def remaining(self, displacement: float, elapsed_s: float) -> float:
-        """Return the expected rest of a `displacement` after `elapsed_s` seconds.
+        """Return how much of a `displacement` is expected to remain after `elapsed_s` seconds.
 
         Inside the band, this is the expectation of a Brownian motion reflected at both bounds. A negative displacement
         means a price better than the fair one.
@@ -75,7 +75,8 @@ class PriceRecovery(NamedTuple):
         return self.hops * ((1.0 - beyond) * within + beyond * outside)
 
     def mispricing_memory(self, elapsed_s: float) -> float:
-        """Return the correlation of two such deviations `elapsed_s` seconds apart."""
+        """Return the correlation between two deviations of the log price from the fair price, `elapsed_s` seconds
+        apart."""
         return max(_halved(elapsed_s, self.half_life_s), exp(-self._band_rate * elapsed_s))
 
     @property
@@ -91,12 +92,13 @@ FULL_REFILL = PriceRecovery(0.0, 0.0, 0.0, 0.0)
 def recoveries_of(
     estimate: RefillEstimate | None, fees: Sequence[float], volatility: float
 ) -> tuple[PriceRecovery, ...]:
-    """Return the recovery according to an estimate, for pools with these fees by hop: expected, at best and at worst.
+    """Return the expected, the best and the worst recovery that fit an estimate, for pools with the given `fees` per
+    hop.
 
-    Nothing is known if the measured swaps stay within the fees, where arbitrage gains nothing, or if the data fit both
-    recovery and no recovery. If a displacement beyond the fees did not recover, it may be lost after every swap, or
-    those swaps followed a price elsewhere. Our order follows no other price, so the measured share is the worst case,
-    and the lower end of its interval is the expectation.
+    The result is empty if the measured swaps stay within the fees, where arbitrage gains nothing, or if the data fit
+    both recovery and no recovery. If a displacement beyond the fees did not recover, it may be lost after every swap,
+    or those swaps followed a price elsewhere. Our order follows no other price, so the measured share is the worst
+    case, and the lower end of its interval is the expectation.
     """
     band = sum(fees)
     if estimate is None or estimate.displacement <= band:

@@ -50,12 +50,12 @@ class ExecutionTerms(NamedTuple):
     """An order to plan: `amount_in` base units within `horizon_s` seconds.
 
     `gas_per_part` is in base units of the output. `volatility` is the standard deviation of the log price per square
-    root of a second, None if unknown. `parts` None lets the plan choose their number; `max_impact` bounds the price
-    impact of each part, pool fees included (0.005 is 0.5%). The plan minimizes the expected cost plus `risk` times its
-    standard deviation.
+    root of a second, None if unknown. If `parts` is None, the plan chooses the number of parts; `max_impact` bounds the
+    price impact of each part, pool fees included (0.005 is 0.5%). The plan minimizes the expected cost plus `risk`
+    times its standard deviation.
 
-    `mid_price` is today's price without fees, in output units per input unit, as quotes use it for their price impact;
-    None takes the curve's own.
+    `mid_price` is today's price without fees, in output units per input unit, from which quotes measure their price
+    impact; None means the price that the curve implies.
     """
 
     amount_in: int
@@ -73,7 +73,7 @@ class ScheduledPart(NamedTuple):
     """One part: `amount_in` base units, `start_s` seconds after the plan begins.
 
     `displaced` is how much of the earlier parts, in input units, is expected to still displace the price. `payout` is
-    in base units of the output, before gas; `price_impact` is the part of the value at the mid price of that moment
+    in base units of the output, before gas; `price_impact` is the part of the value, at the mid price of that time,
     that is lost to the part's size and to pool fees, as in a quote.
     """
 
@@ -89,8 +89,8 @@ class CostForecast(NamedTuple):
     part.
 
     `payout` is the expected output at today's price. `cost` is `impact`, which includes the fees of pools, plus `gas`.
-    It lies between `low` and `high` in 90% of cases. `risk` is the standard deviation of the proceeds that the market's
-    moves cause until the last part; it is not part of the cost. None if the volatility is unknown.
+    The cost lies between `low` and `high` in 90% of cases. `risk` is the standard deviation that price movements until
+    the last part cause in the proceeds; it is not part of the cost, and None if the volatility is unknown.
     """
 
     parts: int
@@ -107,8 +107,8 @@ class ExecutionSchedule(NamedTuple):
     """The parts of an order, and their forecast compared with one swap now.
 
     If the refill is unknown, `extremes` are the forecasts without refill and with full refill; the forecast is then the
-    former, and its band starts at the latter. `waiting_gains` shows whether the parts are expected to cost less than
-    one swap.
+    one without refill, and its interval begins at the cost with full refill. `waiting_gains` shows whether the parts
+    are expected to cost less than one swap.
     """
 
     parts: tuple[ScheduledPart, ...]
@@ -119,8 +119,8 @@ class ExecutionSchedule(NamedTuple):
 
 
 class FrontierPoint(NamedTuple):
-    """The plan for one `risk`: the number of parts, the seconds, and in output units the cost and the deviation of the
-    proceeds."""
+    """The plan for one `risk`: the number of parts, the duration in seconds, and the cost and the standard deviation of
+    the proceeds, both in output units."""
 
     risk: float
     parts: int
@@ -157,7 +157,7 @@ class _Setting(NamedTuple):
 
 
 def plan_execution(curve: PayoutCurve, terms: ExecutionTerms, payout: Payout | None = None) -> ExecutionSchedule:
-    """Return the parts with the least cost and risk. Sizes and times are chosen in floats.
+    """Return the schedule with the least cost and risk. Sizes and times are chosen in floats.
 
     With `payout`, the exact output of a swap on today's market, every amount of the result comes from exact quotes: a
     part pays the market's output for `displaced + amount_in` less its output for `displaced`. Without it, the amounts

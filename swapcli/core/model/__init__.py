@@ -1,4 +1,4 @@
-"""The values of the domain, as frozen data: no I/O, and no pool family is named."""
+"""The domain model as frozen data. It does no I/O and names no pool family."""
 
 PUBLIC = (
     "api_version", "block_tag", "book_prices", "contract_kind", "decoded_call", "distribution", "finding",

@@ -1,4 +1,4 @@
-"""The versions of the published HTTP interface."""
+"""The versions of the published HTTP API."""
 
 from __future__ import annotations
 

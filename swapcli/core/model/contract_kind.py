@@ -1,4 +1,4 @@
-"""The contract kinds that code distinguishes by name; `swapcli.families.KIND_NAMES` lists all kinds."""
+"""The contract kinds that the code distinguishes by name; `swapcli.families.KIND_NAMES` lists all kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ContractKind(StrEnum):
-    """The names of contract kinds, as in definitions and stores."""
+    """The names of contract kinds, as used in network definitions and stores."""
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"

@@ -25,10 +25,11 @@ class PoolHint(NamedTuple):
 
     `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
     and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's name for the kind of pool,
-    `fork` its number for the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
-    the pool's family, empty if the call does not determine it. `contract` is the contract to call for a swap in the
-    pool, None if that is the pool itself or the router. `extra_felts` describe the pool in a call on Starknet; None
-    elsewhere. `pool_key` is the encoded key that identifies the pool in that contract, empty if the call has none.
+    `fork` the router's number for the fork. `coin_out` is the position of the bought token among the pool's tokens.
+    `family` is the pool's family, empty if the call does not determine it. `contract` is the contract to call for a
+    swap in the pool, None if that is the pool itself or the router. `extra_felts` describe the pool in a call on
+    Starknet; None elsewhere. `pool_key` is the encoded key that identifies the pool in that contract, empty if the call
+    has none.
     """
 
     key: str | None = None
@@ -72,12 +73,12 @@ class DecodedApproval(NamedTuple):
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether it covers all present and future tokens of the sender."""
+        """Whether the amount is so large that the approval covers any balance the sender will ever hold."""
         return self.amount >= _UNLIMITED
 
 
 class DecodedMessage(NamedTuple):
-    """A message to sign, with the effects of its signature as far as the message standard is known.
+    """A message to sign, and the effects of signing it, if the message standard is known.
 
     `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that the fields cover all
     effects; other messages are dangerous, whatever they contain. `contract_name` is the name of the contract in the
@@ -114,14 +115,14 @@ class DecodedFee(NamedTuple):
     surplus_bps: int = 0
 
     def left_of(self, amount_out: int) -> int:
-        """Return an output less the fee, which is rounded up to whole basis points."""
+        """Return an output less the fee. The fee is rounded up to whole basis points."""
         return after_fee(amount_out, min(ceil(self.fee_bps), BPS))
 
 
 class DecodedPayment(NamedTuple):
     """A payment by a swap to an address other than the recipient: a fee, a transfer or a pool's output.
 
-    It is `amount` base units of `token` (the zero address is the native one), or `share_e18` parts of 10^18 of the
+    It is `amount` base units of `token` (the zero address means the native token), or `share_e18` parts of 10^18 of the
     router's balance at that point. An integrator may instead get `surplus_bps` of the output above the quote.
     """
 
@@ -140,7 +141,7 @@ class DecodedOrder(NamedTuple):
     `deadline_s` is None if the router does not enforce a deadline.
 
     `min_received` is the enforced minimum. `promised_received` is the sum of the minimums in the parts of the call, if
-    that is higher. `max_amount_in` is the most that the call can take from the sender, if that is more than
+    that sum is higher. `max_amount_in` is the most that the call can take from the sender, if that is more than
     `amount_in`.
     """
 
@@ -160,14 +161,15 @@ class DecodedOrder(NamedTuple):
 
 
 class DecodedCall(NamedTuple):
-    """A decoded call: of a router with `dialect`, or of a token (no dialect). It has the function's name, empty if
+    """A decoded call of a router (if `dialect` is set) or of a token. `function` is the function's name, empty if
     unknown.
 
-    `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
-    features that swapcli's own calls never have; `trailing_bytes` counts the bytes, or on Starknet the felts, after its
-    end. `payments` are all payments to addresses other than the recipient. `releases` are the router releases that
-    interpret the call in this way; empty if the release does not matter, or if no known release does. `message` is set
-    if a message is signed instead of a transaction; its `approval` is then the first one that the message grants.
+    `router` is the router named in the call, if the call goes to another contract. `oddities` are sentences about
+    features that swapcli's own calls never have; `trailing_bytes` counts the bytes, or on Starknet the felts, after the
+    end of the call. `payments` are all payments to addresses other than the recipient. `releases` are the router
+    releases that interpret the call in this way; empty if the release does not matter, or if no known release does.
+    `message` is set if a message is signed instead of a transaction; `approval` is then the first approval that the
+    message grants.
     """
 
     function: str
@@ -187,13 +189,15 @@ class DecodedCall(NamedTuple):
 
     @property
     def approvals(self) -> tuple[DecodedApproval, ...]:
-        """The allowances that it grants: by an approval, by a permit in the call, or by a message to sign."""
+        """The approvals that the call grants: by an approval transaction, by a permit in the call, or by a message to
+        sign."""
         signed = self.message.approvals if self.message else ()
         return tuple(dict.fromkeys(each for each in (self.approval, self.permit, *signed) if each is not None))
 
     @property
     def wraps(self) -> bool:
-        """Whether it wraps or unwraps the native token by calling the wrapped token directly, without a router."""
+        """Whether the call wraps or unwraps the native token by calling the wrapped token directly, without a
+        router."""
         return self.dialect is None and self.order is not None
 
 
@@ -206,7 +210,8 @@ def enforcer_of_call(call: DecodedCall) -> str:
 
 
 def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:
-    """Return who enforces the expiry of an approval: Permit2, if it records the approval or checks its signature."""
+    """Return who enforces the expiry of an approval. Permit2 does if it records the approval or checks its
+    signature."""
     if approval.expiration_s is not None:
         return PERMIT2
     if approval.deadline_s is None:

@@ -1,4 +1,4 @@
-"""Which nodes quotes read, and which nodes check a swap before it is signed."""
+"""Which nodes quotes read, and which nodes simulate a swap before signing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import StrEnum
 class LiveMode(StrEnum):
     """Which nodes quotes may read.
 
-    `auto` reads the nodes in the settings, otherwise the network's public nodes. If none responds, it falls back to
-    stored or modelled state, with a warning; `require` fails instead. `never` reads no node.
+    `auto` reads the nodes in the settings or, if there are none, the network's public nodes. If none responds, it falls
+    back to stored or modelled state, with a warning; `require` fails instead. `never` reads no node.
     """
 
     AUTO = "auto"
@@ -21,7 +21,8 @@ LIVE_MODES = tuple(LiveMode)
 
 
 class CheckMode(StrEnum):
-    """Which nodes simulate a swap before signing: `auto` uses your own, `always` also public ones, `never` none."""
+    """Which nodes simulate a swap before signing. `auto` uses only your own nodes, `always` also public nodes, `never`
+    none."""
 
     AUTO = "auto"
     ALWAYS = "always"

@@ -70,10 +70,10 @@ class MarketState(NamedTuple):
         block: int | None = None,
         timestamp: int | None = None,
     ) -> Self:
-        """Return a market of the program's own pools; `tokens` defaults to the network's tokens.
+        """Return a market of pools that the caller built; `tokens` defaults to the network's tokens.
 
         The gas price also defaults to the network's. Raises `InvalidPoolState` for a duplicate key, for a token that
-        the market lacks, and for decimals that differ from the token's.
+        the market lacks, and for a pool whose decimals differ from the token's.
         """
         by_address = {token.address: token for token in (network.tokens if tokens is None else tokens)}
         by_key: dict[str, Pool] = {}
@@ -101,7 +101,8 @@ class MarketState(NamedTuple):
 
 
 class ParsedMarket(NamedTuple):
-    """A market, and the errors of the pools omitted from it (none unless pools may be skipped)."""
+    """A parsed market, and the errors of the pools that the parser skipped. It skips pools only if the caller allows
+    that."""
 
     market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()

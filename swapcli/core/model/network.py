@@ -16,7 +16,7 @@ from swapcli.core.records import NamedTuple
 
 
 class NetworkTraits(NamedTuple):
-    """The differences between the kinds of networks: everything that the pure code needs to know about a kind.
+    """How a kind of network differs from others: everything that the pure code needs to know about the kind.
 
     `address_noun` is the word for an address; with `has_checksums`, its letters encode a checksum. The native token is
     an ordinary token with its own address if `native_is_token`, otherwise it has the zero address. With `has_felts`,
@@ -41,7 +41,7 @@ class NetworkTraits(NamedTuple):
 class Kind(StrEnum):
     """The kind of a network, which determines its addresses, payloads and nodes.
 
-    `traits` are its plain facts. Differences that need code or longer texts are in one table per layer:
+    `traits` has the kind's plain facts. Differences that need code or longer texts are in one table per layer:
     `core.networks.address`, `interface.interface_by_network`, `payload.dialects` and `state.rpc.nodes_by_kind`.
     """
 
@@ -50,7 +50,7 @@ class Kind(StrEnum):
 
     @property
     def traits(self) -> NetworkTraits:
-        """The differences from other kinds."""
+        """How networks of this kind differ from others."""
         return _TRAITS[self]
 
 
@@ -96,8 +96,8 @@ WRAPPER_FAMILY: Final = "wrapper"
 class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
-    `family` is a pool family of swapcli, None if its pools cannot be quoted; `unsupported` then gives the reason, as a
-    sentence. `extra_keys` are the fields of `extraData` in the API for its pools, in order (`("fee",)`,
+    `family` is a pool family of swapcli, None if the brand's pools cannot be quoted; `unsupported` then gives the
+    reason, as a sentence. `extra_keys` are the fields of `extraData` in the API for its pools, in order (`("fee",)`,
     `("tickSpacing",)`, ...). `contracts` are the contract kinds of its pools, if the family does not determine them.
     `is_extended` means that the Fibrous API does not list it: its ID comes from this project and appears only in
     responses to requests for extended protocols.
@@ -120,7 +120,7 @@ class ProtocolInfo(NamedTuple):
 
     @property
     def is_wrapper(self) -> bool:
-        """Whether it wraps the native token rather than being an exchange."""
+        """Whether the protocol only wraps the native token and is not an exchange."""
         return self.family == WRAPPER_FAMILY
 
 
@@ -154,7 +154,7 @@ the same interface; Uniswap's Universal Router; and 0x Settler. Installed packag
 def is_dialect(name: str) -> bool:
     """Return whether a dialect is built in, or an installed package names it.
 
-    A dialect in a skipped package counts: using it raises an error with the reason.
+    A dialect in a skipped package counts, but using it raises an error with the reason.
     """
     return name in DIALECTS or is_plugin(DIALECT_GROUP, name)
 
@@ -189,10 +189,10 @@ AUTO: Final = "auto"
 class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
-    `is_paused` means that the registry currently names no router, so that the dialect cannot swap. `spender` is the
-    contract that takes the sender's tokens, None if that is the router. `version` distinguishes the encodings of
-    different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the router's own
-    name for it; empty if the router executes every protocol.
+    `is_paused` means that the registry currently names no router, so the dialect cannot swap. `spender` is the contract
+    that takes the sender's tokens, None if that is the router. `version` distinguishes the encodings of different
+    releases. `protocols` maps the `amm_name` of each protocol that the router executes to the router's own name for it;
+    empty if the router executes every protocol.
     """
 
     address: str | None = None
@@ -204,7 +204,7 @@ class DialectRouter(NamedTuple):
 
 
 class PublicNode(NamedTuple):
-    """A node that needs no key, and the limits that its operator documents; None if there are none.
+    """A node that needs no key, and the limits that its operator documents. A limit is None if there is none.
 
     `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
     `is_latest_only` answers calls from its latest block, ignoring the requested one. `quote_requests` limits the HTTP
@@ -224,28 +224,28 @@ class PublicNode(NamedTuple):
 class Network(NamedTuple):
     """A network and everything known about it.
 
-    `native` is the gas token with the zero address; `wrapped_native` is its ERC-20, None if there is none.
+    `native` is the gas token with the zero address; `wrapped_native` is its ERC-20, None if the network has none.
     `stablecoins` are the addresses of tokens pegged to one US dollar. `gas_price_wei` is the default if neither a node
     nor the market has a gas price; `max_gas_price_wei` is an upper bound of the gas price on a busy network, 0 if
     unknown. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack network),
     `l1_gas_oracle` the one that returns how much gas is charged for it (`NodeInterface` of an Arbitrum network); both
     are None without such a fee. `transfers` has, by address, the tokens whose transfers the user's settings describe;
     settings override probes. `blocked_tokens` are the addresses of tokens that no route trades, and
-    `revoke_first_tokens` those of tokens that reject a change of a nonzero allowance. `price_feeds` are Chainlink-style
-    contracts that return the USD price of a token, by its address. `head_is_proposed` means that nodes report a block
-    as the newest before the network has agreed on it. `block_gas_limit` is the maximum gas of a transaction, None if
-    routes never come near it. `gas_units_per_evm_gas` is the number of units that the network charges for one unit in
-    an EVM. `router` is the address of the router that payloads are built for, with the dialect `router_dialect`;
-    `routers` has the known facts about each dialect's router. With `chooses_router`, quotes on a node's state choose
-    the dialect by trust, and all other quotes use `router`. `router_variant` determines how payloads for the public
-    router are written where the interface is ambiguous. Simulations have confirmed it while the router's code had the
-    hash `router_code_hash`, None if they have not. `router_has_deadlines` shows whether this project's router at
-    `router` has `swapBefore`, None if its code was not read. `rpc_urls` are all known nodes, the user's first;
-    `own_nodes` are the user's, and `public_nodes` need no key. `unconfirmed` names facts to check before use. `quoters`
-    describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
-    `hook_rules` describe the effects of Uniswap V4 hooks; `core.networks.hook_rules` parses them to read their pools.
-    `facts_date` is the day on which the facts were last compared with their sources, empty if unknown. `aggregators`
-    are definitions of adapters by name, which `quoting.aggregators` parses.
+    `revoke_first_tokens` are the addresses of tokens that reject a change of a nonzero allowance. `price_feeds` are
+    Chainlink-style contracts that return the USD price of a token, by its address. `head_is_proposed` means that nodes
+    report a block as the latest before the network has agreed on it. `block_gas_limit` is the maximum gas of a
+    transaction, None if routes never come near it. `gas_units_per_evm_gas` is the number of units that the network
+    charges for one unit in an EVM. `router` is the address of the router that payloads are built for, with the dialect
+    `router_dialect`; `routers` has the known facts about each dialect's router. With `chooses_router`, quotes on a
+    node's state choose the dialect by trust, and all other quotes use `router`. `router_variant` determines how
+    payloads for the public router are written where the interface is ambiguous. Simulations have confirmed it while the
+    router's code had the hash `router_code_hash`, None if they have not. `router_has_deadlines` shows whether this
+    project's router at `router` has `swapBefore`, None if its code was not read. `rpc_urls` are all known nodes, the
+    user's first; `own_nodes` are the user's, and `public_nodes` need no key. `unconfirmed` names facts to check before
+    use. `quoters` describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live
+    quotes. `hook_rules` describe the effects of Uniswap V4 hooks; `core.networks.hook_rules` parses them to read their
+    pools. `facts_date` is the day on which the facts were last compared with their sources, empty if unknown.
+    `aggregators` are definitions of adapters by name, which `quoting.aggregators` parses.
     """
 
     name: str
@@ -316,9 +316,9 @@ class Network(NamedTuple):
 
     @property
     def read_registry(self) -> str | None:
-        """The registry to read with the state of each block; None if no router depends on one.
+        """The registry to read together with the state of each block; None if no router depends on a registry.
 
-        It names the network's router, or one that quotes may choose.
+        The registry names the network's router, or a router that quotes may choose.
         """
         return self.routers.get(self._registered_dialect, DialectRouter()).registry
 
@@ -330,7 +330,7 @@ class Network(NamedTuple):
         return next((name for name, each in self.routers.items() if each.registry), self.router_dialect)
 
     def with_registered_router(self, address: str | None) -> Network:
-        """Return the network with the router that a registry names; None if it names none."""
+        """Return the network with the router that a registry names, or with no router if `address` is None."""
         dialect = self._registered_dialect
         known = self.dialect_router if dialect == self.router_dialect else self.routers[dialect]
         routers = {**self.routers, dialect: known._replace(address=address, is_paused=address is None)}
@@ -338,8 +338,7 @@ class Network(NamedTuple):
         return self._replace(router=router, routers=routers)
 
     def for_dialect(self, dialect: str) -> Network:
-        """Return the network with the router of one dialect (its address may be unknown) and no other to choose
-        from."""
+        """Return the network with the router of `dialect` as the only router. The router's address may be unknown."""
         if dialect == self.router_dialect:
             return self._replace(chooses_router=False) if self.chooses_router else self
         routers = {**self.routers, self.router_dialect: self.dialect_router}
@@ -352,7 +351,7 @@ class Network(NamedTuple):
         return self.wrapped_native.address if self.wrapped_native else None
 
     def to_wrapped(self, address: str) -> str:
-        """Return the address of a token in pools: the wrapped native token for the zero address.
+        """Return the address by which pools trade a token: the wrapped native token for the zero address.
 
         Every other address is returned unchanged, and so is the zero address on a network without a wrapped native
         token.

@@ -34,8 +34,7 @@ def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) 
 
 
 def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
-    """Format `a / b` of two amounts in whole tokens with this number of significant digits and at least two
-    decimals."""
+    """Format `a / b` of two amounts in whole tokens with `digits` significant digits and at least two decimals."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
@@ -129,7 +128,7 @@ def format_duration(seconds: int) -> str:
 
 
 def format_milliseconds(seconds: float) -> str:
-    """Format a short time without decimals, which differ from run to run: 0.0538 -> "54 ms"."""
+    """Format a short time in whole milliseconds, because decimals differ from run to run: 0.0538 -> "54 ms"."""
     return f"{seconds * 1000:,.0f} ms"
 
 

@@ -21,8 +21,9 @@ class Order(NamedTuple):
     """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
 
     The native token has the zero address; routing uses its wrapped form. `excluded_protocols` are `amm_name`s; with
-    `allows_only`, they are all that the order does not name, and protocols unknown here are excluded too. The route has
-    at most `max_pools` pools, None for any number; with `single_path`, it has one path with one pool per hop.
+    `allows_only`, the order named the only protocols to use: `excluded_protocols` are all others, and protocols unknown
+    here are excluded too. The route has at most `max_pools` pools, None for any number; with `single_path`, it has one
+    path with one pool per hop.
     """
 
     token_in: Token
@@ -40,7 +41,8 @@ class Order(NamedTuple):
     def from_values(
         cls, token_in: Token, token_out: Token, amount: int, excluded: frozenset[str], values: Mapping[str, Any]
     ) -> Order:
-        """Return an order from those of `values` that are fields of an order."""
+        """Return an order with the given tokens and amount, and with each entry of `values` that is a field of an
+        order."""
         limits = {name: value for name, value in values.items() if name in cls._fields}
         return cls(token_in, token_out, amount, excluded_protocols=excluded, **limits)
 

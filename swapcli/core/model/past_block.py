@@ -1,4 +1,4 @@
-"""The block to quote at: a recent one by its tag, or a past one by its number or hash."""
+"""The block to quote at: a recent block by its tag, or a past block by its number or hash."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from swapcli.core.records import NamedTuple
 
 
 class PastPools(NamedTuple):
-    """The states of pools, by key, at the blocks with these Unix times; no pool changed between two of them."""
+    """The states that pools, by key, had unchanged over several blocks. `times_s` are the Unix times of these
+    blocks."""
 
     times_s: tuple[int, ...]
     pools: Mapping[str, Pool]

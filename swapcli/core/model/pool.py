@@ -40,7 +40,7 @@ class RateCurve(Protocol):
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return the trade that lowers the marginal rate to `rate` (> 0).
 
-        The result is (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0. All are zero if
+        The result is (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0. All three are zero if
         `rate >= start_rate`; at capacity the slope is 0.
         """
 
@@ -64,7 +64,7 @@ class RoundingGain(NamedTuple):
 
 
 class SharedState(NamedTuple):
-    """The state of a contract that several pools swap through, as a swap in one of them sees it.
+    """The state of a contract through which several pools swap, as seen by a swap in one of the pools.
 
     `address` is the contract's; `lp_supply` is the number of its liquidity tokens, None if the pool does not know it.
     """
@@ -102,12 +102,12 @@ class Pool(ABC):
 
     @property
     def identity(self) -> PoolIdentity:
-        """Return the fields that all families share. With these and a state, `from_state` builds a pool."""
+        """Return the fields that all families share. `from_state` builds a pool from these fields and a state."""
         return PoolIdentity(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm)
 
     @property
     def key(self) -> str:
-        """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
+        """Return the address, or the pool id if one contract has many pools. The key is unique within a market."""
         return self.address
 
     @property
@@ -117,20 +117,21 @@ class Pool(ABC):
 
     @property
     def pool_id(self) -> str:
-        """Return the pool's ID (32 bytes in hex) in a contract that has many pools; empty if it has its own contract.
+        """Return the pool's ID (32 bytes in hex) in a contract that has many pools; empty if the pool has its own
+        contract.
 
-        It is the `key`, except for pools of Balancer V2 and EulerSwap, which have contracts of their own as well.
+        It is the `key`, except for pools of Balancer V2 and EulerSwap, which also have contracts of their own.
         """
         return "" if self.key == self.address else self.key
 
     def without_lenders(self) -> Self:
-        """Return the pool without its lenders' limits, because a mined swap has met them; the same pool if it has
-        none."""
+        """Return the pool without its lenders' limits, for replaying a mined swap, which has met them. A pool without
+        lenders is returned unchanged."""
         return self
 
     @property
     def computes_output(self) -> bool:
-        """Whether its contract computes outputs with Solidly's `getAmountOut`, so that routers need not know the
+        """Whether the pool's contract computes outputs with Solidly's `getAmountOut`, so that routers need not know the
         fee."""
         return False
 
@@ -147,23 +148,22 @@ class Pool(ABC):
 
     @property
     def has_samples(self) -> bool:
-        """Whether its protocol's quotes are known; only sampled pools have such quotes."""
+        """Whether quotes from the pool's protocol are known. Only sampled pools use such quotes."""
         return False
 
     @property
     def is_estimated(self) -> bool:
-        """Whether its state follows a swap whose output was estimated, because its protocol has not quoted that
+        """Whether the state results from a swap with an estimated output, because the protocol has not quoted that
         amount."""
         return False
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the parts of the state that swaps in other pools also change, one for each contract that holds such a
-        part."""
+        """Return the parts of the state that swaps in other pools also change, one for each shared contract."""
         return ()
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with a new state of a contract that it shares with other pools."""
+        """Return the pool with a new state for a contract that it shares with other pools."""
         del shared
         return self
 
@@ -177,10 +177,10 @@ class Pool(ABC):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` base units exactly as the contract does, and return the output (> 0) and the changed pool.
 
-        Raises only errors that are `PoolError`s, for any tokens and any integer: `InsufficientLiquidity` if the pool
-        would not take the whole input, `SwapReverts` if the contract would revert, the output rounds to zero, or the
-        input is not positive, and `UncomputableSwap` if the family's code fails. The guard around every family's
-        `swap` checks this, see `guard_swap`.
+        Raises only `PoolError`s, for any tokens and any integer: `InsufficientLiquidity` if the pool would not take the
+        whole input, `SwapReverts` if the contract would revert, the output rounds to zero, or the input is not
+        positive, and `UncomputableSwap` if the family's code fails. The guard around every family's `swap` checks this,
+        see `guard_swap`.
         """
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
@@ -243,10 +243,10 @@ class Pool(ABC):
 def guard_swap(swap: _Swap) -> _Swap:
     """Return a family's `swap` with the guarantees of `Pool.swap` for any state, tokens and amount.
 
-    It rejects inputs of 0 or less, inputs that no token can transfer, and outputs of 0 or less. An exception other than
-    `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, see `pass_request_errors`. After a
-    swap of an absurd amount, the state must be one that `from_state` reads. A function that is already guarded is
-    returned unchanged.
+    It rejects inputs of 0 or less, inputs too large for any token to transfer, and outputs of 0 or less. An exception
+    other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, see `pass_request_errors`.
+    After a swap of an absurd amount, the state must be one that `from_state` reads. A function that is already guarded
+    is returned unchanged.
     """
     if getattr(swap, "is_guarded", False):
         return swap  # dataclasses with slots create their class twice
@@ -296,7 +296,7 @@ def _uncomputable(pool: Pool, error: Exception) -> UncomputableSwap:
 
 
 class PoolIdentity(NamedTuple):
-    """The fields that pools of all families share, already checked."""
+    """The fields that pools of all families share, already validated."""
 
     address: str
     protocol: str

@@ -1,4 +1,4 @@
-"""The price impact of a swap: the lost part of the value, and how it was measured."""
+"""The price impact of a swap: the part of the value that is lost, and how it was measured."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at them.
+"""The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at those prices.
 
 `docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its format. Amounts are
-base units; values and bounds are in base units of the order's output token. The shortest decimal text of each float is
-taken as its exact value, at which every bound holds.
+base units; values and bounds are in base units of the order's output token. Each float stands for the exact value of
+its shortest decimal text. Every bound holds at these exact values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LimitReason(StrEnum):
 
 
 class Direction(NamedTuple):
-    """One direction of the pool with this key: sell one of its tokens for another."""
+    """One direction of the pool with key `pool`: selling one of its tokens for another."""
 
     pool: str
     token_in: str
@@ -50,7 +50,8 @@ class Direction(NamedTuple):
 
 
 class ProofTerm(NamedTuple):
-    """A direction's largest gain at the prices of a leaf: approximately its best trade, and an upper bound `value`.
+    """The largest gain of a direction at a leaf's prices: the trade that comes closest to it, and an upper bound
+    `value`.
 
     `marginal_rate` is the output per unit of input of the next unit after the trade.
     """
@@ -71,12 +72,12 @@ class HopRate(NamedTuple):
 
 
 class ProofLeaf(NamedTuple):
-    """The bound of all routes that use the directions in `used` and none of those in `unused`.
+    """A bound on all routes that use every direction in `used` and none in `unused`.
 
-    It holds at `prices` by token or, net of gas, at `rates` of hops; no simple path has a product of rates above
-    `product`. A token without a price has the price 0, a hop without a rate has that of the first unit. A direction
-    without a term gains nothing, or no more than its gas. `before` has pairs of tokens; the first comes before the
-    second.
+    The bound holds at `prices` by token or, net of gas, at `rates` of hops; no simple path has a product of rates above
+    `product`. A token without a price has the price 0, a hop without a rate has the rate of its first unit. A direction
+    without a term gains nothing, or no more than its gas. In each pair of tokens in `before`, the first comes before
+    the second in a route.
     """
 
     used: tuple[Direction, ...]
@@ -107,7 +108,8 @@ class ProvenLimits(NamedTuple):
 
 
 class ProvenBound(NamedTuple):
-    """A bound with its leaves: their conditions cover all routes, and the bound is the largest of the leaves' bounds.
+    """A bound with its leaves. The conditions of the leaves cover all routes, so the bound is the largest bound of a
+    leaf.
 
     `excluded` are the directions that an acyclic bound does not count; `limits` belong to a bound net of gas.
     """
@@ -122,9 +124,9 @@ class ProvenBound(NamedTuple):
 class ProofGas(NamedTuple):
     """The gas of routes as the bounds count it, in EVM gas units.
 
-    `unit_value` is what a unit costs, in base units of the output token. `base` is the gas of a transaction,
-    `token_between` that of each token between the two of the order, and `route` that of the route. `least_by_pool` is,
-    by key, the least gas that one direction of a pool adds.
+    `unit_value` is the cost of one unit, in base units of the output token. `base` is the gas of a transaction,
+    `token_between` the gas of each intermediate token, and `route` the gas of the route. `least_by_pool` maps a pool's
+    key to the least gas that one of its directions adds.
     """
 
     unit_value: float
@@ -135,7 +137,7 @@ class ProofGas(NamedTuple):
 
 
 class ProofParts(dict[str, Any]):
-    """The parts that proofs on one pool state share. A pickle is empty: the parts are computed again."""
+    """Data shared by all proofs on one pool state. It is not pickled but computed again."""
 
     def __reduce__(self) -> tuple[type[ProofParts], tuple[()]]:
         """Pickle without the contents."""
@@ -145,9 +147,9 @@ class ProofParts(dict[str, Any]):
 class ProofWitness(NamedTuple):
     """Everything that a proof needs besides a quote and the state of its pools.
 
-    `tokens` are those of the market, `dust` the directions that the bound net of gas does not count, and `spot_rates`
-    the rates of the first unit by direction. `pools` are the pools of the bounds, by key. `shared` is a cache for all
-    proofs on the same state and gas; it keeps the rendered pools.
+    `tokens` are the market's tokens, `dust` the directions that the bound net of gas does not count, and `spot_rates`
+    the rates of the first unit by direction. `pools` are the pools that the bounds cover, by key. `shared` is a cache
+    for all proofs on the same state and gas; it keeps the rendered pools.
     """
 
     bounds: tuple[ProvenBound, ...]

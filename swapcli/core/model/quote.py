@@ -23,7 +23,7 @@ RATE_SCALE = 1_000_000  # the rates of steps are millionths
 
 
 class Swap(NamedTuple):
-    """One pool of a hop with its share in hundredths of a percent; the shares of a hop add up to 10,000."""
+    """One pool in a hop, with its share of the hop in hundredths of a percent. The shares in a hop add up to 10,000."""
 
     pool: str
     token_in: str
@@ -105,10 +105,10 @@ class NetBound(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """How much better than the quote any route over the market's pools could be.
+    """A bound on how much better than the quote any route over the market's pools could be.
 
     `bound` is a proven upper bound on the output of every routing in the scope of `docs/proof.md`, in base units of the
-    output token. If the market contains arbitrage, `acyclic_bound` is the same bound over the directions that the route
+    output token. If the market contains arbitrage, `acyclic_bound` is the bound over only the directions that the route
     may use. Gaps are relative to the quote's output in basis points. `after_gas` also counts gas; None if the quote is
     worth no more than its gas.
     """
@@ -122,7 +122,7 @@ class Certificate(NamedTuple):
 
     @property
     def is_proof(self) -> bool:
-        """Whether the bound is useful; only markets with absurd prices have no useful one."""
+        """Whether the bound is useful; only markets with absurd prices have no useful bound."""
         return self.acyclic_gap_bps < NO_PROOF_BPS
 
 
@@ -139,7 +139,7 @@ class Quote(NamedTuple):
     if unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
     `estimated_pools` are those whose protocol has not quoted the exact amount. `broken_pools` are the market's pools
     that were skipped because a computation fails on their state. `unlimited_amount` is the output of the best route
-    without the order's limit on pools, or its input for an order of an output; None without a limit. `witness` proves
+    without the order's limit on pools, or its input for an exact-output order; None without a limit. `witness` proves
     the certificate; None unless the proof was requested. `wei_value` is the gas value that the search, the proof and
     every amount after gas use; None if unknown.
     """

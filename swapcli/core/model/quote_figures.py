@@ -1,4 +1,4 @@
-"""The figures of a quote, which every output shows: tables, plain text, JSON, the service and the library."""
+"""The figures of a quote, shown by every output: tables, plain text, JSON, the service and the library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SinglePath(NamedTuple):
 class PoolLimitCost(NamedTuple):
     """The cost of limiting the pools of a route.
 
-    `amount` is the output of the best route without the limit, or its input for an order of an output, in base units.
+    `amount` is the output of the best route without the limit, or its input for an exact-output order, in base units.
     `cost_bps` is how much less the quote pays, or how much more it takes; negative if the quote saves more than that in
     gas.
     """
@@ -47,26 +47,26 @@ class PoolLimitCost(NamedTuple):
 class QuoteFigures(NamedTuple):
     """The figures of a quote for its user. Amounts are in base units; None means unknown.
 
-    `amount_out_after_fee` is the output less the integrator's fee, `min_received` the least of it that the slippage
-    allows. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_after_gas` is
+    `amount_out_after_fee` is the output less the integrator's fee, `min_received` the least that the slippage allows of
+    that output. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_after_gas` is
     `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
-    the source of the gas value in the output token. `single_path` is unknown for quotes from a service and for orders
-    of an output.
+    the source of the gas value in the output token. `single_path` is unknown for quotes from a service and for
+    exact-output orders.
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; an earlier deadline takes precedence.
     `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
-    are placeholders, `changing_pools` the keys of those that can change without an event, quoted at the state's block.
-    `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for that
-    amount at a block to which the node's responses provably belong, and no token keeps shares; None for a quote from a
-    service. `sampled_pools` are the addresses of the pools that protocols quote. `pool_limit` is None if the order sets
-    none.
+    are placeholders, `changing_pools` the keys of its pools that can change without an event, quoted at the state's
+    block. `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for
+    that amount at a block to which the node's responses provably belong, and no token keeps shares; None for a quote
+    from a service. `sampled_pools` are the addresses of the pools that protocols quote. `pool_limit` is None if the
+    order sets no limit.
 
     `unread_gain_bps` is the most that unread pools might add to the output, by their last known state; None if no limit
     stopped the reading. `proof_file` is the file to which the proof of the certificate was written. `router_choice`
     shows which router was chosen, None if there was no choice because of the settings or for lack of a node.
     `book_prices` are the best prices between the two tokens in an order book that no route can use, at the block of a
-    live quote; None without one.
+    live quote; None without such a book.
     """
 
     amount_in: int

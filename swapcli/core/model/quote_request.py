@@ -24,9 +24,9 @@ class SharePrecision(StrEnum):
 class QuoteRequest(NamedTuple):
     """An order (the native token has the zero address) and its quote options.
 
-    `gas_price_wei` None uses the market's gas price; `certify` also requests bounds on the output of any route, and
-    `proof` also their proof. `solve_time_s` limits the search: None or 0 means no limit. A remote service applies its
-    own limit. `shares` None means fine shares, or a remote service's own choice.
+    `gas_price_wei` None means the market's gas price; `certify` also requests bounds on the output of any route, and
+    `proof` also a proof of the bounds. `solve_time_s` limits the search: None or 0 means no limit. A remote service
+    applies its own limit. `shares` None means fine shares, or a remote service's own choice.
     """
 
     order: Order
@@ -42,5 +42,5 @@ class QuoteRequest(NamedTuple):
     def from_values(
         cls, order: Order, api_version: ApiVersion, integrator: Integrator | None, values: Mapping[str, Any]
     ) -> QuoteRequest:
-        """Return a request from those of `values` that are fields of a request."""
+        """Return a request for an order, with each entry of `values` that is a field of a request."""
         return cls(order, api_version, integrator, **{name: values[name] for name in values if name in cls._fields})

@@ -1,6 +1,7 @@
 """The quote functions of a protocol, and how its pools are found.
 
-These are facts of a network's definition, so that another protocol needs no code."""
+They are part of a network's definition, so adding a protocol needs no code.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Sale(NamedTuple):
 
 
 class PackedArgument(NamedTuple):
-    """Bytes joined without padding: each value with its length in bytes."""
+    """Values joined without padding, each with its length in bytes."""
 
     parts: tuple[tuple[int | str, int], ...]
 
@@ -43,11 +44,11 @@ class ContractFunction(NamedTuple):
 
 
 class QuoteFunction(NamedTuple):
-    """A function that quotes. The indices of returned words count from 0.
+    """A function that returns a quote. Indices of returned words count from 0.
 
     `output` is the index of the output; with `is_negative`, it is returned with a minus sign. `leftover` is the index
-    of the input that the swap would not take, and `taken` that of the input that it would take; None if no word returns
-    it.
+    of the part of the input that the swap would not take, and `taken` the index of the part that it would take; None if
+    no word contains it.
     """
 
     function: ContractFunction
@@ -58,7 +59,8 @@ class QuoteFunction(NamedTuple):
 
 
 class ReadValue(NamedTuple):
-    """A value that a call returns in word number `word`, and the name by which other entries use it."""
+    """A value from the data that a call returns (word number `word`), with the name by which other entries refer to
+    it."""
 
     name: str
     function: ContractFunction
@@ -68,9 +70,9 @@ class ReadValue(NamedTuple):
 class PoolEnumeration(NamedTuple):
     """How to list a protocol's pools. `function` returns a list of tuples of words, which are named in `entry`.
 
-    If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
-    each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, every two entries are the tokens of one
-    pool.
+    If there is a `length`, `length` returns the number of entries, and `function` returns entry `$index`. With
+    `is_nested`, each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, every two entries are the
+    tokens of one pool.
     """
 
     function: ContractFunction
@@ -92,17 +94,18 @@ class CreationEvent(NamedTuple):
 
 
 class Quoter(NamedTuple):
-    """How to find and quote the pools of `protocols`. Listed and announced pools belong to the first of them.
+    """How to find and quote the pools of `protocols`. Listed and announced pools belong to the first of these
+    protocols.
 
     `quotes` are the functions that quote a sale of a pool's first and of its second token. `is_sent_as_transaction`
     means that they depend on the sender or the gas price. `values` are read before every quote. `holder` is the
     contract whose balances limit a pool's output, None if it is unknown.
 
     The pools come from `enumeration`, from the events `created`, and from `pools`, each a set of values. `reads`
-    complete the values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. The
-    zero address as a token is the native currency. `has_pool_ids` means that pools share a contract and so need an ID.
-    `source` is the origin of these facts. With `is_check`, the pools are computed and found by their kind of contract,
-    and the quotes only have to match the computed amounts.
+    complete the values of each pool, at least `token0` and `token1`; values named by `constants` are stored with the
+    pool. The zero address as a token is the native currency. `has_pool_ids` means that pools share a contract and so
+    need an ID. `source` is the origin of these facts. With `is_check`, the pools are computed and found by their kind
+    of contract, and the quotes only have to match the computed amounts.
     """
 
     protocols: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A found route with its tokens, amounts and pools by name, in the form of both API versions."""
+"""A found route with its tokens, amounts and pools by name, in the form that both API versions return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapcli.core.records import NamedTuple
 
 
 class ResultSwap(NamedTuple):
-    """One pool of a hop; `share` in hundredths of a percent, `extra` identifies the pool beyond its address."""
+    """One pool of a hop; `share` is in hundredths of a percent, and `extra` identifies the pool beyond its address."""
 
     protocol_id: int
     pool_name: str
@@ -45,9 +45,9 @@ class RouteResult(NamedTuple):
 
     V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
-    Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
-    `best_quotes` are the outputs with each protocol alone, in the order of their IDs; 0 means no quote. `dialect` is
-    the dialect of the router that a quote chose for the route, if a client returns it with the route.
+    Tokens are those in the JSON of that version, with prices; a price or `gas_usd` of None is unknown. `best_quotes`
+    are the outputs with each protocol alone, in the order of their IDs; 0 means no quote. `dialect` is the dialect of
+    the router that a quote chose for the route, if a client returns it with the route.
     """
 
     api_version: ApiVersion
@@ -100,7 +100,7 @@ def build_result(
     integrator: Integrator | None = None,
     best_quotes: tuple[int, ...] = (),
 ) -> RouteResult:
-    """Return the result of `order`, whose native token has the zero address, from its quote.
+    """Return the result for an order from its quote. In the order, the native token has the zero address.
 
     `pools` contains at least the pools of the route, by key.
     """

@@ -6,7 +6,7 @@ from swapcli.core.records import NamedTuple
 
 
 class PassedRouter(NamedTuple):
-    """A more trusted dialect that was not available, with the reason as a clause."""
+    """A more trusted dialect that could not be chosen, with the reason as a clause."""
 
     dialect: str
     reason: str

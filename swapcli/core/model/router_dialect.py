@@ -37,7 +37,8 @@ class PermitKind(StrEnum):
 
 
 class RouterDialect(Protocol):
-    """The differences between routers. Each dialect has one implementation, created for one network."""
+    """How a router executes swaps and encodes payloads. Each dialect has one implementation, created for one
+    network."""
 
     @property
     def name(self) -> str:

@@ -17,15 +17,15 @@ TRANSACTION_GAS = 21_000
 class RouterGas(NamedTuple):
     """The gas of a router besides the swaps of its pools, after refunds.
 
-    `base` is the gas of a transaction, `each_swap` that of each swap besides the pool's own, `token_between` that of
-    each token between the two of the order, and `repeated_swap` that of each further swap in a pool, whose storage is
+    `base` is the gas of a transaction, `each_swap` the gas of each swap besides the pool's own, `token_between` the gas
+    of each intermediate token, and `repeated_swap` the gas of each further swap in the same pool, whose storage is
     already warm. `native_in` is for wrapping the input, `native_out` for unwrapping the output, and `integrator` for
     paying an integrator.
 
     `by_kind` adds gas to each swap by the family of its pool. `V4` is for pools that share one contract, which a router
     enters and leaves once per run of consecutive swaps, for `v4_run`. `native_pool_in` and `native_pool_out` are for
-    orders in native currency whose first or last pool takes or pays it unwrapped. The search omits these: they matter
-    for the estimate of a transaction, but little for the choice of its pools.
+    orders in native currency whose first or last pool takes or pays it unwrapped. The search omits the last two, which
+    matter for the estimate of a transaction, but little for the choice of its pools.
     """
 
     base: int
@@ -56,11 +56,11 @@ OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600, integrato
 
 
 class Execution(NamedTuple):
-    """How a router executes a route. A replay does the same, which makes its amounts exact.
+    """How a router executes a route. A replay follows the same rules, which makes its amounts exact.
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
-    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
-    needs, larger shares come first and rates are rounded to the nearest instead of down. With other values of
+    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, needed for a coarse
+    scale, larger shares come first and rates are rounded to the nearest instead of down. With other values of
     `rate_variant`, the rate is a part of an earlier balance.
 
     A router that `executes_paths` runs one path of single pools after another, each with an absolute amount of the
@@ -77,7 +77,7 @@ class Execution(NamedTuple):
     gas: RouterGas = OWN_ROUTER_GAS
 
     def is_absolute(self, *, sells_input: bool) -> bool:
-        """Return whether a swap's rate is a part of the balance before the first swap that sells its token.
+        """Return whether a swap's rate is a fraction of the balance before the first swap that sells its token.
 
         `sells_input` shows whether that token is the input of the route.
         """

@@ -1,4 +1,4 @@
-"""How a router interprets its calls, as simulations have shown, and in which order they try the variants."""
+"""How a router interprets its calls, as shown by simulations, and the order in which simulations try the variants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VARIANTS = tuple(_in_trial_order())
 class RouterFinding(NamedTuple):
     """The simulation results for calls with one protocol: the rates and forms consistent with all simulations.
 
-    `block` and `found_s` (Unix) are those of the newest simulation.
+    `block` and `found_s` (Unix) are those of the latest simulation.
     """
 
     rates: tuple[RateVariant, ...]
@@ -50,14 +50,15 @@ class RouterFindings(NamedTuple):
         return tuple(each for each in RateVariant if all(each in found.rates for found in self.protocols.values()))
 
     def forms_of(self, protocol_id: int) -> tuple[ExtraDataForm, ...]:
-        """Return the forms consistent with the simulations of a protocol; all forms if there are none."""
+        """Return the forms consistent with the simulations of a protocol; all forms if the protocol has no
+        simulations."""
         found = self.protocols.get(protocol_id)
         return found.forms if found else tuple(ExtraDataForm)
 
     def variant(self) -> RouterVariant:
         """Return the first variant, in trial order, that is consistent with the most protocols.
 
-        Protocols with a different form keep it.
+        A protocol whose simulations require a different form keeps that form.
         """
         rates = self.rates() or tuple(RateVariant)
         possible = [each for each in VARIANTS if each.rate in rates]
@@ -81,7 +82,7 @@ class RouterFindings(NamedTuple):
                     yield variant.with_form(protocol_id, form)
 
     def with_findings(self, new: Mapping[int, RouterFinding]) -> RouterFindings:
-        """Return these findings with new ones. Old findings that contradict a new one are forgotten."""
+        """Return the findings with `new` ones added. Old findings that contradict a new one are dropped."""
         merged = {protocol_id: _narrow(self.protocols.get(protocol_id), found) for protocol_id, found in new.items()}
         rates = RouterFindings(self.code_hash, merged).rates()
         for protocol_id, old in self.protocols.items():

@@ -1,7 +1,8 @@
-"""The possible readings of a router's calls: the rates of a split, and the data of a pool.
+"""The possible interpretations of a router's calls: what the rates of a split are fractions of, and how pool data is
+encoded.
 
-The public router's code is not published. Its calls can be read in several ways, and a simulation on a node shows which
-of them is right. The results of simulations are stored for each protocol of a router.
+The public router's code is not published. Its calls can be interpreted in several ways, and a simulation on a node
+shows which interpretation is right. Simulation results are stored for each protocol of a router.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from swapcli.core.records import NamedTuple
 
 
 class RateVariant(StrEnum):
-    """The amount that a rate is a part of."""
+    """The amount that a rate is a fraction of."""
 
     RELATIVE = "relative"
     """The router's current balance of the token."""
@@ -33,7 +34,8 @@ class ExtraDataForm(StrEnum):
 
 
 class RouterVariant(NamedTuple):
-    """One variant of a router. `forms` has, by ID, the protocols whose form is not `extra_data`."""
+    """One variant of a router. `forms` pairs the IDs of protocols with their forms, for protocols whose form is not
+    `extra_data`."""
 
     rate: RateVariant = RateVariant.RELATIVE
     extra_data: ExtraDataForm = ExtraDataForm.TWO_BYTES

@@ -1,4 +1,4 @@
-"""Pools skipped because their code fails: a fault in one pool costs only that pool.
+"""Pools skipped because their code fails: a fault in one pool affects only that pool.
 
 Anyone can create a pool, and a family or a reader can have a defect. So an exception in the code of one pool skips that
 pool, and the pool and the reason are shown. Errors of the node or of the whole request do not skip pools.
@@ -16,7 +16,7 @@ _MAX_REASON: Final = 200
 
 
 class SkippedPool(NamedTuple):
-    """A pool by its key, the `amm_name` of its protocol, and the exception that its code raised."""
+    """A skipped pool: its key, the `amm_name` of its protocol, and the exception that its code raised."""
 
     key: str
     protocol: str

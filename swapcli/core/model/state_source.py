@@ -18,7 +18,7 @@ PAST: Final = "past"
 
 
 class ReportedWarnings(NamedTuple):
-    """The warning codes of a service, and the price impact as a fraction if it reports one."""
+    """The warning codes that a service reports, and its price impact as a fraction, None if not reported."""
 
     codes: tuple[str, ...] = ()
     price_impact: float | None = None
@@ -32,7 +32,7 @@ class StateSource(NamedTuple):
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
     the block when it was read. `tag` is the block's tag at that time, None without a node. `is_past` means that the
     block was requested by its number or hash. `without_samples` counts sampled pools that are not used because no node
-    has quoted them. `live_failure` is the reason why the state is not live although live state was wanted.
+    has quoted them. `live_failure` is the reason why the state is not live although live state was requested.
     `clock_offset_s` is as in `MarketState`. `skipped_pools` are not used, because their readers or their computations
     failed.
     """
@@ -114,7 +114,7 @@ def chain_time_s(state: StateSource) -> int | None:
 def count_without_samples(market: MarketState) -> int:
     """Return the number of sampled pools without quotes, which cannot trade.
 
-    Only networks with quote functions have any.
+    Only networks with quote functions have sampled pools.
     """
     if not market.network.quoters:
         return 0

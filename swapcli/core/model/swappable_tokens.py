@@ -23,12 +23,12 @@ class SwappableToken(NamedTuple):
 
 
 def count_pools_by_token(pools: Iterable[Pool]) -> Counter[str]:
-    """Return the number of pools of each token, by address."""
+    """Return the number of pools that trade each token, by address."""
     return Counter(address for pool in pools for address in pool.tokens)
 
 
 def swappable_pool_counts(network: Network, pool_counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the number of pools of each token that orders can swap, by address.
+    """Return, by address, the tokens that orders can swap and the number of pools that trade each of them.
 
     `pool_counts` are the counts of tokens that pools hold, which include only the wrapped form of the native token.
     """
@@ -40,14 +40,15 @@ def swappable_pool_counts(network: Network, pool_counts: Mapping[str, int]) -> d
 
 
 def swappable_in(market: MarketState) -> tuple[SwappableToken, ...]:
-    """Return the tokens of a market that orders can swap, those in the most pools first."""
+    """Return the tokens of a market that orders can swap, the tokens in the most pools first."""
     return swappable_tokens(market.network, market.tokens, count_pools_by_token(market.pools.values()))
 
 
 def swappable_tokens(
     network: Network, tokens: Mapping[str, Token], pool_counts: Mapping[str, int]
 ) -> tuple[SwappableToken, ...]:
-    """Return the tokens that orders can swap, those in the most pools first. `tokens` are the market's, by address."""
+    """Return the tokens that orders can swap, the tokens in the most pools first. `tokens` are the market's tokens, by
+    address."""
     known = {network.native.address: network.native, **tokens}
     counts = swappable_pool_counts(network, pool_counts)
     found = (SwappableToken(known[address], count) for address, count in counts.items() if address in known)

@@ -36,7 +36,7 @@ _WORDS: Final = {
 
 
 class RouterRouteParam(NamedTuple):
-    """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` of the interface.
+    """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` in the API.
 
     Addresses are canonical; a native token has the address of its wrapped form, and `swap_type` marks it as native.
     `amount_out` is the output of a replay; `min_received` is that output after an integrator's fee and slippage.
@@ -52,9 +52,9 @@ class RouterRouteParam(NamedTuple):
 
 
 class RouterSwapParam(NamedTuple):
-    """One entry of the router's list: `SwapParams` of the router, `SwapParameter` of the interface.
+    """One entry of the router's list: `SwapParams` of the router, `SwapParameter` in the API.
 
-    It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` describes
+    The swap spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` describes
     the pool beyond its address, in the encoding of its protocol: bytes on an EVM network, felts on Starknet.
     """
 
@@ -72,7 +72,7 @@ class RouterCall(NamedTuple):
     """A router call before encoding. `integrator_data` is empty without an integrator.
 
     The call fails after `deadline_s` (Unix seconds); None if it never expires. This project's router enforces
-    deadlines, and a token enforces its permit's.
+    deadlines, and a token enforces the deadline of its permit.
     """
 
     route: RouterRouteParam
@@ -95,7 +95,7 @@ class EncodedCall(NamedTuple):
 class Approval(NamedTuple):
     """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
 
-    The token records it or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
+    The token records it or, with `expiration_s` (Unix), the Permit2 contract, in which case it ends at that time.
     `is_revoked_first` means that the token rejects a change of a nonzero allowance.
     """
 
@@ -159,7 +159,8 @@ class UnsignedTransaction(NamedTuple):
 
     @property
     def router_call(self) -> RouterCall:
-        """The call in the form of the Fibrous API. Raises `InvalidOption` for other routers."""
+        """The call in the form of the Fibrous API. Raises `InvalidOption` if the router's calls have a different
+        form."""
         if isinstance(self.call, EncodedCall):
             raise InvalidOption(
                 "calls to this router have no route or swap parameters",
@@ -169,7 +170,8 @@ class UnsignedTransaction(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A time in Unix seconds (None without a deadline) and its enforcer: a dialect, for its router, or a name above."""
+    """A deadline in Unix seconds, None if there is none, and who enforces it: the router (named by its dialect), or one
+    of the enforcers above."""
 
     end_s: int | None
     enforcer: str

@@ -28,8 +28,9 @@ class TransferKind(StrEnum):
 
 
 class TransferBehaviour(NamedTuple):
-    """The behaviour of a token's transfers. Fees are in parts per million: of a pool's output, of payments into a pool,
-    and of transfers between other addresses. All are zero except for `TransferKind.FEE`.
+    """The behaviour of a token's transfers. Fees are in parts per million: `buy_fee_ppm` of a pool's output,
+    `sell_fee_ppm` of payments into a pool, and `transfer_fee_ppm` of transfers between other addresses. All are zero
+    unless the kind is `TransferKind.FEE`.
 
     Example: `TransferBehaviour(TransferKind.FEE, buy_fee_ppm=0, sell_fee_ppm=20_000, transfer_fee_ppm=0)`
     """
@@ -41,7 +42,8 @@ class TransferBehaviour(NamedTuple):
 
     @classmethod
     def with_fee(cls, fee_ppm: int) -> TransferBehaviour:
-        """Return the behaviour of a token that takes the same fee on every transfer; an ordinary one for 0."""
+        """Return the behaviour of a token that takes the same fee on every transfer; for a fee of 0, the behaviour of
+        an ordinary token."""
         return cls(TransferKind.FEE, fee_ppm, fee_ppm, fee_ppm) if fee_ppm else cls(TransferKind.ORDINARY)
 
     @property
@@ -57,7 +59,7 @@ class TransferBehaviour(NamedTuple):
 
     @property
     def is_limiting(self) -> bool:
-        """Return whether the token keeps at least some pools out of routes."""
+        """Return whether the token's behaviour excludes at least some pools from routes."""
         return not self.is_passable or self.kind is TransferKind.SHARES
 
     @property
@@ -89,8 +91,8 @@ class TransferBehaviour(NamedTuple):
 
 
 class ShareRounding(NamedTuple):
-    """A route's possible loss to tokens that keep shares: their symbols, and the units that all their transfers can
-    lose.
+    """A route's possible loss to tokens that keep shares: the symbols of these tokens, and the base units that all
+    their transfers together can lose.
 
     Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
     """
@@ -109,7 +111,7 @@ IRREGULAR: Final = TransferBehaviour(TransferKind.IRREGULAR)
 
 
 def worst_of(behaviours: Iterable[TransferBehaviour]) -> TransferBehaviour:
-    """Return the overall behaviour from several observations of a token: the worst kind, the highest fees.
+    """Return the overall behaviour from several observations of a token: the worst kind and the highest fees.
 
     The token may treat pools differently. Without observations, the result is `UNKNOWN`.
     """

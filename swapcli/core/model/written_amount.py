@@ -35,10 +35,10 @@ class WrittenAmount(NamedTuple):
 
     @property
     def is_balance_part(self) -> bool:
-        """Whether the amount is a part of a balance."""
+        """Whether the amount is a percentage of a balance."""
         return self.unit is AmountUnit.PERCENT
 
 
 def is_balance_part(text: str) -> bool:
-    """Return whether an amount is a part of a balance."""
+    """Return whether an amount, as written, is a percentage or all of a balance."""
     return text.endswith("%") or text.lower() == "all"

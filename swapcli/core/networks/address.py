@@ -82,13 +82,14 @@ def display_address(address: str, kind: Kind) -> str:
 
 
 def display_of(kind: Kind, addresses: Iterable[str]) -> Callable[[str], str]:
-    """Return `display_address` for this kind, with the checksums of these addresses computed in advance."""
+    """Return `display_address` for networks of a kind, with the checksums of `addresses` computed in advance."""
     prepare_display(addresses, kind)
     return partial(display_address, kind=kind)
 
 
 def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
-    """Compute the checksums of many addresses together, in the time of a few, before they are shown."""
+    """Compute the checksums of many addresses at once, before they are shown. This is many times faster than one by
+    one."""
     if not kind.traits.has_checksums:
         return
     plain = {address for address in addresses if len(address) == _EVM_ADDRESS_CHARACTERS}
@@ -112,7 +113,8 @@ def cache_checksums(addresses: Iterable[str]) -> None:
 
 
 def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
-    """Return whether an address, in any letter case, means the native token; on Starknet, it is an ordinary token."""
+    """Return whether an address, in any letter case, means the native token. On Starknet, no address does, because the
+    native token is an ordinary token."""
     return not kind.traits.native_is_token and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
 
 
@@ -186,8 +188,8 @@ def check_account(address: str, kind: Kind) -> None:
 
 
 def is_foreign_account(address: str, kind: Kind) -> bool:
-    """Return whether a canonical address is too small for an account, as are addresses from a different kind of
-    chain."""
+    """Return whether a canonical address is too small to be an account, as addresses from a different kind of chain
+    are."""
     return int(address, 16) < kind.traits.lowest_account
 
 

@@ -40,7 +40,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 class NetworkFile(NamedTuple):
     """A file that describes a network or extends a packaged one.
 
-    `place` is the start of the place in its errors, and `read` returns its content.
+    `place` names the file in errors, and `read` returns its content.
     """
 
     place: str
@@ -96,9 +96,9 @@ def _packaged_part(network: Network) -> Network | None:
 
 
 def network_names(added: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the networks to use if none is named: those of the interface, and the added ones.
+    """Return the names of the networks to use if none is named: the networks in the Fibrous API, and the added ones.
 
-    They are in lower case and alphabetical order.
+    The names are in lower case and alphabetical order.
     """
     return _sorted_names(interface_networks(), added)
 

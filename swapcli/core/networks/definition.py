@@ -147,7 +147,8 @@ def network_name_of(mapping: object, where: str) -> str:
 
 
 def require_same_network(mapping: object, where: str, name: str, chain_id: int | None = None) -> None:
-    """Raise `ConfigError` unless a network file is for the network called `name`, and has its chain id if any."""
+    """Raise `ConfigError` unless a network file is for the network called `name` and, if both are given, has its
+    `chain_id`."""
     fields = DefinitionFields(mapping, where)
     if fields.text("name").lower() != name:
         fields.refuse(fields.path_of("name"), f'"{name}", the name of its file', fields.values["name"])
@@ -205,11 +206,11 @@ def extend_network(network: Network, mapping: object, where: str, *, is_file: bo
 
 
 def override_network(network: Network, fields: DefinitionFields) -> Network:
-    """Return `network` with the chain ID, native token, router and protocols from a market file, where it has them.
+    """Return `network` with the chain ID, native token, router and protocols that a market file contains.
 
-    If the file's router is null, its author did not know it, and the known one stays. A file's router has the
-    interface's dialect, so a router of another dialect stays as well. The file sets only the ID and display name of a
-    protocol. `wrapped_native` is left to the caller, which has the file's tokens.
+    If the file's router is null, its author did not know it, and the known one stays. A file's router has the API's
+    dialect, so a router with another dialect stays as well. The file sets only the ID and display name of a protocol.
+    `wrapped_native` is left to the caller, which has the file's tokens.
     """
     protocols, router = network.protocols, fields.optional_address("router", network.kind)
     if "protocols" in fields.values:

@@ -55,7 +55,8 @@ Term = int | str
 
 
 class Decay(NamedTuple):
-    """A fee that falls linearly from `first` to `last` within a number of seconds after a time; rounded up."""
+    """A fee that falls linearly from `first` to `last` within a number of seconds after a start time. It is rounded
+    up."""
 
     first: Term
     last: Term
@@ -81,7 +82,8 @@ FeeTerm = Term | Decay | Sum | Either
 
 
 class FeeTerms(NamedTuple):
-    """The fees of one direction. `lp` is None if the hook does not change that fee; `cut` is the hook's part of it."""
+    """The fees of one direction. `lp` is None if the hook does not change the LP fee; `cut` is the hook's part of the
+    LP fee."""
 
     lp: FeeTerm | None = None
     input: FeeTerm = 0
@@ -91,7 +93,7 @@ class FeeTerms(NamedTuple):
 
 
 class HookRule(NamedTuple):
-    """A rule for some hooks; the fields are the keys of the definition."""
+    """A rule for one or more hooks. Its fields are the keys of the definition."""
 
     rule: str
     hooks: tuple[str, ...]

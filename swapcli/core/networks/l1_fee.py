@@ -1,6 +1,6 @@
 """Compute an OP-stack network's charge for the L1 data of a transaction, which is added to its gas cost.
 
-Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord: Execution Engine", and
+The formula since the Fjord upgrade, unchanged by later upgrades (docs.base.org, "Fjord: Execution Engine", and
 `GasPriceOracle.getL1Fee`):
 
     estimated size = max(100, -42.5856 + 0.8365 * FastLZ length of the signed transaction)
@@ -25,8 +25,8 @@ _SCALE: Final = 10**12
 
 
 class L1FeeParams(NamedTuple):
-    """The cost of L1 data at a block: wei per unit of gas and of blob gas, and how much of each the network charges, in
-    millionths."""
+    """The cost of L1 data at a block: wei per unit of gas and of blob gas, and how much of each price the network
+    charges, in millionths."""
 
     base_fee_wei: int
     blob_base_fee_wei: int

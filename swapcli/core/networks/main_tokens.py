@@ -13,7 +13,7 @@ _MAX_MAIN_TOKENS: Final = 6
 
 
 def main_tokens(network: Network) -> tuple[str, ...]:
-    """Return the addresses of the main tokens: wrapped native, stablecoins, and the first ones in the definition."""
+    """Return the addresses of the main tokens: wrapped native, stablecoins, and the first tokens in the definition."""
     first = [*filter(None, [network.wrapped_native_address]), *network.stablecoins[:_MAX_STABLECOINS]]
     listed = [token.address for token in network.tokens if token.address != ZERO_ADDRESS]
     return tuple(dict.fromkeys([*first, *listed]))[:_MAX_MAIN_TOKENS]

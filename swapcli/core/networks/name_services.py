@@ -13,9 +13,9 @@ ETHEREUM: Final = "ethereum"
 class NameService(NamedTuple):
     """A name service: names that end in `suffix` are resolved on the chain `chain_id`.
 
-    `network` is the name of that chain in the catalogue, and `setting` the name of a setting with its own node, used
-    instead of the network's nodes. `registry` lists the resolvers of all names; None for ENS, which has one resolver
-    for all names.
+    `network` is the name of that chain in the catalogue, and `setting` the name of the setting for a node of that
+    chain, used instead of the nodes in the catalogue. `registry` lists the resolvers of all names; None for ENS, which
+    has one resolver for all names.
     """
 
     title: str
@@ -33,5 +33,5 @@ BASENAMES: Final = NameService(
 
 
 def find_name_service(name: str) -> NameService:
-    """Return the service that resolves this name."""
+    """Return the service that resolves `name`."""
     return BASENAMES if name.lower().endswith(BASENAMES.suffix) else ENS

@@ -12,7 +12,8 @@ _SOLIDLY_STABLE = "solidly_stable"
 
 
 def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
-    """Return the CREATE2 address of a protocol's pool for two tokens; None if the catalogue lacks a fact for it.
+    """Return the CREATE2 address of a protocol's pool for two tokens; None if the catalogue lacks a fact that the
+    address needs.
 
     `tier` is the fee in ppm, or the tick spacing if that distinguishes pools (Slipstream); other protocols ignore it.
     Uniswap V4 keeps all pools in one contract: its pool manager.

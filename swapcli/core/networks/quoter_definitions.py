@@ -167,7 +167,7 @@ def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
 
 
 def parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
-    """Yield the reads in a list; each adds its name to those that the next ones may use."""
+    """Yield the reads in a list. Each adds its name to `names`, so that later reads may refer to it."""
     for where, item in fields.optional_items(key):
         read = fields.of_keys(item, where, READ_KEYS)
         name = read.text("name")

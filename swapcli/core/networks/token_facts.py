@@ -21,7 +21,8 @@ _LOOK_ALIKES: Final = str.maketrans({"₮": "T", "Ξ": "E", "₿": "B", "₳": "
 
 
 class TokenFacts(NamedTuple):
-    """The facts from a token's own contract; None and "" if it does not return them."""
+    """The facts that a token's own contract returns. `decimals` is None and `symbol` empty if the contract does not
+    return them."""
 
     decimals: int | None
     symbol: str = ""
@@ -52,7 +53,7 @@ def contradicts(listed: Token, facts: TokenFacts) -> bool:
 
 
 def names_same_token(listed: str, symbol: str) -> bool:
-    """Return whether a listed symbol can stand for a contract whose symbol is `symbol`."""
+    """Return whether a listed symbol can mean the token whose contract has the symbol `symbol`."""
     own, said = _plain(listed), _plain(symbol)
     return not said or own == said or own.startswith(f"{said}.")
 

@@ -50,8 +50,8 @@ def parse_token_list(document: bytes, network: Network, source: str) -> TokenLis
     """Return the tokens of a list that are on this network; `source` names the list in errors.
 
     Entries for other chains are ignored, and so are the symbols and names in JSON lists, which anyone can choose
-    freely. Invalid entries are omitted. Raises `InvalidInput` for a list that cannot be read, and if no token is on the
-    network; it is the error of the first invalid entry if there is one.
+    freely. Invalid entries are omitted. Raises `InvalidInput` for a list that cannot be read or has no token on the
+    network. If such a list has an invalid entry, the error is that of the first invalid entry.
     """
     try:
         found = _parse(document, network, source)

@@ -71,7 +71,7 @@ def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]
 
 
 class CurveWatch:
-    """Watches the curves of arcs; `broken` has the pools, by key, that failed at a rate or an amount."""
+    """A monitor for the curves of arcs. `broken` has the pools, by key, whose curves failed at a rate or an amount."""
 
     def __init__(self) -> None:
         self.broken: dict[str, SkippedPool] = {}

@@ -10,7 +10,8 @@ CancelCheck = Callable[[], None]
 
 
 class SearchTimeUp(Exception):
-    """Stops a search whose time is up. Never leaves the routing core: the search returns its best route so far."""
+    """Signals that a search's time is up. It never leaves the routing core: the search returns its best route so
+    far."""
 
 
 def no_cancellation() -> None:

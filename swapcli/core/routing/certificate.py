@@ -32,7 +32,7 @@ class PricedBound(NamedTuple):
 
 
 class OutputProof(NamedTuple):
-    """The least bounds over all arcs and over the allowed ones, and the certificate based on them."""
+    """The least bounds over all arcs and over the allowed arcs, and the certificate based on these bounds."""
 
     certificate: Certificate
     output: PricedBound
@@ -47,7 +47,7 @@ def prove_output(
     amount_out: int,
     is_allowed: Callable[[Arc], bool],
 ) -> OutputProof:
-    """Return the least bounds that any of `prices` give: over all arcs of `graph`, and over the allowed ones.
+    """Return the least bounds that any of `prices` give, one over all arcs of `graph` and one over the allowed arcs.
 
     `order` is (source, target, amount in base units). Prices are extended over `filtered_graph`, which has no dust.
     Each direction of a pool counts as a separate pool, which can only raise the bound. Rounding may put a bound one
@@ -112,7 +112,7 @@ def bounding_prices(problem: RoutingProblem, prices: Prices, exclusions: Exclusi
     """Return prices for a certificate: refined prices over the arcs that a solution at `prices` allows, and prices
     solved over the whole market.
 
-    The latter come in two versions, without and with arcs into the source and out of the target.
+    The prices over the whole market come in two versions, without and with arcs into the source and out of the target.
     """
     graph, (source, target) = problem.graph, problem.spec.endpoints
     fine = problem.solve(problem.arcs_between(prices, exclusions), prices, FINEST, _BOUND_ITERATIONS)

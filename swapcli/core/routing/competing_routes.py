@@ -49,7 +49,8 @@ def best_of(
     known_routes: Iterable[KnownRoute],
     search_for: Callable[[int], RouteSearch],
 ) -> SearchResult | None:
-    """Return `result` with the best route among its own and the `known_routes` whose pools are all in the market."""
+    """Return `result` with its best route replaced by a better one of the `known_routes`, if the market has all pools
+    of that route."""
     for candidate in known_routes:
         search = search_for(candidate.amount_in if order.reverse else order.amount)
         found = _score(order, candidate, search) if candidate.pools <= search.scorer.pools.keys() else None

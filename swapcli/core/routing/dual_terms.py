@@ -57,7 +57,8 @@ def float_above(number: Decimal) -> float:
 
 
 def lowered(price_in: float) -> float:
-    """Return a lower price for a sold token, at which no direction gains less however floats round its rate."""
+    """Return the price of a sold token, lowered so far that no direction gains less despite the rounding of its
+    rate."""
     return price_in * (1.0 - _PRICE_ERROR)
 
 

@@ -1,7 +1,7 @@
 """Exact output: find the smallest input whose replayed output reaches the requested amount.
 
-The search for an input runs like an order that sells it. The route it finds then gets the smallest input for the
-requested output, in integers. The search repeats with that input as long as routes get cheaper.
+The search for an input runs like an order that sells this input. The route it finds then gets the smallest input for
+the requested output, in integers. The search repeats with that input as long as routes get cheaper.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def route_for_output(
 ) -> SearchResult | Shortfall:
     """Return the cheapest route found for `amount_out`, with its smallest input.
 
-    `first` estimates that input. `run` searches like an order that sells an input.
+    `first` is an estimate of that input. `run` performs one search for an order that sells a given input.
     """
     problem = search_for(first).problem
     value = problem.spot.value(problem.spec.source)
@@ -65,7 +65,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
     """Do the same as `route_for_output`, starting from the search for a similar output, perhaps on an earlier state of
     the market.
 
-    None if a search from scratch must follow.
+    Return None if a search from scratch must follow.
     """
     from swapcli.core.routing.search.warm_search import search_from
 

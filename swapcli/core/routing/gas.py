@@ -70,7 +70,7 @@ def with_margin(gas_units: int) -> int:
 def fits_block(gas_units: int, block_gas_limit: int) -> bool:
     """Return whether the gas limit of a transaction that uses `gas_units` between two ERC-20 tokens fits a block.
 
-    It then also fits with the native token.
+    The transaction then also fits if it sells or buys the native token.
     """
     return with_margin(before_refunds(gas_units + OWN_ROUTER_GAS.native_out)) <= block_gas_limit
 

@@ -23,7 +23,7 @@ def least_input(
     none.
 
     `scorer` has the pools and executes the route; the amounts start around `first_guess`, whose replay and marginal
-    rate may be given as `first_replay` and `slope`. Calls its check once per replay.
+    rate may be given as `first_replay` and `slope`. Calls the scorer's check once per replay.
     """
     replays = _Replays(scorer, route)
     if first_replay:

@@ -78,7 +78,8 @@ def max_output(
 ) -> float:
     """Return an upper bound on the output, in base units, for any input; otherwise like `max_input`.
 
-    Outputs are concave: if inputs grow by a part, outputs grow by at most the same part, so no hop amplifies it.
+    Outputs are concave: if inputs grow by some fraction, outputs grow by at most the same fraction, so no hop amplifies
+    the growth.
     """
     source, target = endpoints
 

@@ -40,7 +40,7 @@ class MarketIndex:
         self._watch: Callable[[Iterable[Arc]], None] | None = None
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> MarketIndex:
-        """Return the index of `market`, which differs from the current one only in the pools in `changed`."""
+        """Return the index of `market`, which differs from this index's market only in the pools in `changed`."""
         index = MarketIndex(market)
         if self._broken_pools:
             index._broken_pools = {key: each for key, each in self._broken_pools.items() if key not in changed}
@@ -87,7 +87,7 @@ class MarketIndex:
         return frozenset([pool.protocol for pool in self.market.pools.values()])
 
     def dust_filter(self, excluded: frozenset[str] = frozenset()) -> DustFilter:
-        """Return the dust filter for orders that exclude these protocols."""
+        """Return the dust filter for orders with these excluded protocols."""
         if excluded:
             excluded &= self.protocols  # the others need no market of their own
         dust_filter = self._dust_filters.get(excluded)
@@ -105,13 +105,13 @@ class MarketIndex:
         return dust_filter
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
-        """Return USD per whole token; None if no pool gives a price."""
+        """Return the USD price of one whole unit of each token; None for a token without a price."""
         index = self.graph().token_index
         prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
         return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
 
     def price_basis(self, token: Token) -> PriceBasis | None:
-        """Return the USD price of a token with its basis; None if no pool gives a price."""
+        """Return the USD price of a token with its basis; None if the pools determine no price."""
         from swapcli.core.model.price_basis import PriceBasis
 
         def basis() -> PriceBasis | None:
@@ -149,7 +149,7 @@ class MarketIndex:
     def without_broken_pools(self, compute: Callable[[], _T]) -> _T:
         """Return the result of `compute`. If a pool's state or code breaks it, skip that pool from now on and repeat.
 
-        Further pools may break the repetition. Raises the error of `compute` if no pool is found that causes it.
+        If further pools break it, they are skipped too. Raises the error of `compute` if no pool is found to cause it.
         """
         while True:
             known = self._broken_pools

@@ -105,8 +105,8 @@ def _shown(names: Sequence[str], kind: str) -> str:
 def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> None:
     """Name, in the hint of an error, the extended protocols excluded by the order that have pools for it.
 
-    They have such pools if they connect tokens that no other pools connect within the order's limits, or if all other
-    pools run out of liquidity and they have some for the pair. Nothing is added if the order names the protocols it
+    A protocol is named if its pools connect tokens that no other pools connect within the order's limits, or if all
+    other pools run out of liquidity and it has some for the pair. Nothing is added if the order names the protocols it
     allows.
     """
     if order.allows_only:
@@ -138,8 +138,8 @@ def _path(order: Order, excluded: Set[str], index: MarketIndex) -> list[str]:
 
 
 def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRoute:
-    """Return the error for the same order, extended by the pools that could not be read, with `hint` in place of its
-    own.
+    """Return the error for the same order, extended by the reasons why pools could not be read. `hint` replaces its own
+    hint.
 
     `reasons` has one entry per pool.
     """
@@ -147,7 +147,8 @@ def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRo
 
 
 def with_unread_past_pools(error: NoRoute, reasons: Sequence[str], block: int) -> NoRoute:
-    """Return the same for a past block. Pools that return nothing had no contract at that block."""
+    """Return the error of `with_unread_pools` for a past block. Pools that return nothing had no contract at that
+    block."""
     count, absent = len(reasons), sum(_RETURNED_NOTHING in reason for reason in reasons)
     problem = reasons[0]
     if absent:

@@ -1,9 +1,9 @@
 """Estimate the input at which a route's output jumps.
 
 A pool that pays out a token with few units pays one more unit only from a certain input upwards, and the pools after it
-turn that unit into many of theirs. Between two inputs with such a jump neither tangents nor secants help, and bisection
-takes a replay of the whole route for each of some forty binary digits. But the pool alone determines the input that it
-needs for that unit, and its input is almost linear between the two inputs of the route.
+turn that unit into many units of their tokens. Between two inputs with such a jump neither tangents nor secants help,
+and bisection takes a replay of the whole route for each of some forty binary digits. But the pool alone determines the
+input that it needs for that unit, and its input is almost linear between the two inputs of the route.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MAX_JUMPS = 4  # between two inputs: if there are more, most are the wrong ones
 
 
 def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tuple[int, Replay]) -> int | None:
-    """Return about the smallest input above that of `low` from which a swap pays one unit more, as it does in `high`.
+    """Return approximately the smallest input, above that of `low`, from which a swap pays one unit more, as in `high`.
 
-    Both are inputs of one route with their replays on `pools`. None if no swap pays exactly one unit more for several
-    units of its own input, or if more than a few do.
+    `low` and `high` are two inputs of one route, each with its replay on `pools`. None if no swap pays exactly one unit
+    more for several units of its own input, or if more than a few do.
     """
     (amount, before), (larger, after) = low, high
     jumps = [

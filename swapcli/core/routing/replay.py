@@ -290,7 +290,7 @@ def _fault_of(pool: Pool, error: UncomputableSwap) -> PoolFault:
 
 
 class KnownSwaps:
-    """Caches the swaps of one route between replays.
+    """A cache of one route's swaps between replays.
 
     If a pool pays the same few units for slightly more input, all swaps after it are the same.
     """
@@ -302,7 +302,7 @@ class KnownSwaps:
         self._results: dict[tuple[int, str, str, int], tuple[Pool, tuple[int, Pool]]] = {}
 
     def swap(self, pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
-        """Return the result of `pool.swap`, and raise the same errors."""
+        """Return the result of `pool.swap`, raising the same errors."""
         key = (id(pool), token_in, token_out, amount_in)
         found = self._results.get(key)
         if found is None:

@@ -90,7 +90,7 @@ class RouteLimits(NamedTuple):
 
 
 def fit_into_limits(found: SearchResult, limits: RouteLimits, search: SearchWithGasValue) -> SearchResult:
-    """Return `found` if its route is within the limits, otherwise the best result that is.
+    """Return `found` if its route is within the limits, otherwise the best result that fits.
 
     `search` searches with a different value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
     fits.

@@ -41,11 +41,11 @@ _MAX_UNITS = 2.0**256  # no token has more base units
 
 
 class Router:
-    """Quotes orders on one market. `index` has the shared data: graphs, and prices by output token and size.
+    """The quoter for one market. `index` has the shared data: graphs, and prices by output token and size.
 
-    `execution` is how the router contract executes routes. `fits_calldata` returns whether one transaction can carry
-    the calldata for steps in pools by key; None if it always can. With a `memory`, searches start from those of similar
-    orders, also on earlier states; see `search_memory`. It may be set at any time.
+    `execution` is how the router contract executes routes. `fits_calldata` returns whether the calldata for the given
+    steps and pools (by key) fits one transaction; it is None if calldata always fits. With a `memory`, searches start
+    from the results for similar orders, also on earlier states; see `search_memory`. The memory may be set at any time.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
@@ -74,17 +74,17 @@ class Router:
         """Return a router whose routes use the pools of `market`, a subset of this router's market, with this
         `execution`.
 
-        It shares the index, so its prices and proofs cover all pools of this router.
+        The new router shares the index, so its prices and proofs cover all pools of this router.
         """
         router = Router(market, execution, fits_calldata, self.memory)
         router.index, router._executed = self.index, market.pools
         return router
 
     def execute_again(self, order: Order, result: SearchResult) -> SearchResult | None:
-        """Return a result from a different execution, with its route executed as in this one; None if that is
-        impossible.
+        """Return a result found with a different `execution`, with its route executed as in this router; None if that
+        fails.
 
-        Another route in the result that this router cannot execute stays unchanged.
+        Any other route in the result stays unchanged if this router cannot execute it.
         """
         from swapcli.core.routing.route_limits import RouteLimits
         from swapcli.core.routing.search.scored_route import RouteScorer
@@ -105,7 +105,7 @@ class Router:
         return result._replace(problem=problem, best=best, best_single_path=others[0], unlimited=others[1])
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
-        """Return a router for `market`, which differs from the current one only in the pools in `changed`."""
+        """Return a router for `market`, which differs from this router's market only in the pools in `changed`."""
         router = Router(market, self._execution, self._fits_calldata, self.memory)
         router.index = self.index.with_changes(market, changed)
         return router
@@ -140,10 +140,10 @@ class Router:
 
         With `certify`, the quote has a certificate, and with `proof` also the witness from which `Proof.of` makes a
         document. `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are
-        multiples of `share_step`, in hundredths of a percent.
-        `is_cancelled` and `is_time_up` are called about every millisecond. Once the first returns True, `Cancelled` is
-        raised. Once the second does, the best route so far is returned and marked, or `NoRoute` raised if there is
-        none. Raises `NoRoute`, `SameToken`, `UnknownToken`, `InvalidAmount`.
+        multiples of `share_step`, in hundredths of a percent. `is_cancelled` and `is_time_up` are called about every
+        millisecond. Once `is_cancelled` returns True, `Cancelled` is raised. Once `is_time_up` does, the best route so
+        far is returned and marked as incomplete, or `NoRoute` is raised if there is none. Raises `NoRoute`,
+        `SameToken`, `UnknownToken`, `InvalidAmount`.
         """
         result = self.search(
             order,
@@ -167,7 +167,7 @@ class Router:
         """Return the result of a search for the best route, for `build_quote` and `pool_gains`. Raises the errors of
         `quote`.
 
-        `known_routes` were found on other states: the result is at least as good as any of them on this state.
+        `known_routes` were found on other states. On this state, the result is at least as good as each of them.
         """
         if not isinstance(order.amount, int) or order.amount <= 0:
             problem = f"an order's amount must be a positive integer in base units, not {order.amount!r}"
@@ -192,7 +192,7 @@ class Router:
         return self.index.without_broken_pools(search)
 
     def replay_again(self, result: SearchResult) -> SearchResult | None:
-        """Return a result whose routes were found on other states of the pools, with their amounts on the present
+        """Return a result whose routes were found on other states of the pools, with their amounts on the current
         states.
 
         None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.

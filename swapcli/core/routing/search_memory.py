@@ -56,11 +56,11 @@ class SearchMemory:
         return len(self._entries)
 
     def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
-        """Return the result for `order`, starting from that of a similar order; None if it must be searched from
+        """Return the result for `order`, starting from the result for a similar order; None if it must be searched from
         scratch.
 
         `search_for` returns the search for an input; `first` is the input of the order, or an estimate of it for an
-        exact output. Raises `Cancelled`.
+        exact-output order. Raises `Cancelled`.
         """
         search = search_for(first)
         key = _key(order, search.spec)

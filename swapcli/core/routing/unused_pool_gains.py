@@ -23,7 +23,7 @@ _MAX_GAIN = MAX_PRICE
 class PoolGains(NamedTuple):
     """Upper bounds on the gains that pools outside a route could add to it; keys with the largest gain come first.
 
-    `gains` are fractions of its output. `remaining(n)` bounds the total gain of all pools after the first n.
+    `gains` are fractions of the route's output. `remaining(n)` bounds the total gain of all pools after the first n.
     """
 
     keys: tuple[str, ...]
@@ -128,8 +128,8 @@ def _closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[st
 
 
 def deepest_anchor_pools(index: MarketIndex, addresses: Iterable[str]) -> tuple[str, ...]:
-    """Return the key of the deepest pool of each of these tokens with each stablecoin and with the wrapped native
-    token."""
+    """Return the key of the deepest pool for each pair of a token in `addresses` and an anchor, which is a stablecoin
+    or the wrapped native token."""
     network, tokens = index.market.network, tuple(addresses)
     wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
 

@@ -23,7 +23,7 @@ Chosen so that quotes over 10,000 pools lose at most 0.1 bps in the median (see 
 
 
 class CandidatePair(NamedTuple):
-    """Two token IDs (the lower first), the number of pools between them, and how many of these to read."""
+    """Two token IDs (the lower first), the number of pools between them, and how many of the pools to read."""
 
     low: int
     high: int

@@ -49,7 +49,7 @@ class RankingReader(Protocol):
         """Return the tokens with the largest throughput, largest first."""
 
     def neighbours(self, token_id: int, limit: int) -> list[tuple[int, float]]:
-        """Return the neighbours through which most dollars can be traded, with these amounts, largest first."""
+        """Return the neighbours through which the most dollars can be traded, with the amounts, largest first."""
 
     def pairs(self, token_ids: Iterable[int]) -> list[tuple[int, int, int]]:
         """Return the pairs that have pools, as (lower id, higher id, number of pools)."""

@@ -1,4 +1,4 @@
-"""Check the types of arguments where programs call the library, as the annotations of its functions state them."""
+"""Check the types of arguments in calls of the library, against the annotations of its functions."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class _Accepted(NamedTuple):
 def checks_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Return a function that raises `InvalidInput` for an argument that its annotation excludes.
 
-    It checks strings, numbers, lists, mappings, paths, functions and the classes that the function's module imports;
-    other types and flags are left to the function.
+    The function checks strings, numbers, lists, mappings, paths, functions and the classes that the function's module
+    imports; other types and flags are left to the function.
     """
     code = function.__code__
     named = code.co_varnames[: code.co_argcount]

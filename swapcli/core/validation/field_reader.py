@@ -24,7 +24,7 @@ T = TypeVar("T")
 class FieldReader:
     """An object and its path, such as `route[0].swaps`; the path of a document is empty.
 
-    A package derives a class from this that determines which errors to raise. Example of a class that raises
+    Each package derives a class that determines which errors to raise. Example of a class that raises
     `MarketError`: `MarketFields(document).nested("network").integer("chain_id", minimum=1)`.
     """
 

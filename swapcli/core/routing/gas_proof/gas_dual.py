@@ -1,6 +1,7 @@
-"""The dual problem of an order in which each used direction of a pool costs gas, as does each token in between.
+"""The dual problem of an order in which each used direction of a pool costs gas, as does each intermediate token.
 
-At prices v, in units of the output token, with g the smallest gas of a pool's swap and h the gas of a token in between,
+At prices v, in units of the output token, with g the smallest gas of a pool's swap and h the gas of an intermediate
+token,
 
     D(v) = amount * v_source - base + sum over tokens t of max(0, sum over arcs from t of max(0, s - g) - h)
 
@@ -41,7 +42,8 @@ class PricedArc(NamedTuple):
     gas_units: int
 
     def surplus(self, price_in: float, price_out: float) -> float:
-        """Return the surplus of the best trade at prices of its tokens, before gas; 0 if no trade has one."""
+        """Return the surplus, before gas, of the best trade at the given prices of its tokens; 0 if every trade
+        loses."""
         return self.best_trade(price_in, price_out)[0] if price_out * self.arc.rate > price_in else 0.0
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float, float, float]:
@@ -75,12 +77,13 @@ class GasDual:
             self._by_token.setdefault(each.arc.token_in, []).append((number, each))
 
     def prices(self, logarithms: Sequence[float]) -> Prices:
-        """Return the prices from their logarithms, which are in the order of `tokens`."""
+        """Return the prices with these `logarithms`, which are in the order of `tokens`."""
         within = (exp(max(_LOWEST, min(_HIGHEST, each))) for each in logarithms)
         return dict(zip(self.tokens, within, strict=True)) | {self._target: 1.0}
 
     def evaluate(self, logarithms: Sequence[float], fixed: Fixed) -> tuple[float, list[float]]:
-        """Return the bound at prices, and its gradient by their logarithms (a subgradient at a kink)."""
+        """Return the bound at the prices with these `logarithms`, and its gradient in the logarithms (a subgradient at
+        a kink)."""
         prices, flows = self.prices(logarithms), dict.fromkeys((*self.tokens, self._target), 0.0)
         flows[self._source] = self._amount
         bound = self._amount * prices[self._source] - self._base
@@ -107,7 +110,7 @@ class GasDual:
         return bound, [flows[token] * prices[token] for token in self.tokens]
 
     def curvatures(self, prices: Prices) -> list[float]:
-        """Return rough second derivatives by the logarithms of the prices, which scale the first step."""
+        """Return rough second derivatives by the logarithms of the prices, used to scale the first step."""
         found = dict.fromkeys((*self.tokens, self._target), 0.0)
         for each in self.arcs:
             arc = each.arc

@@ -27,9 +27,9 @@ _ROUNDS: Final = 4  # in which values raise rates, and rates raise values. Empir
 class HopRates:
     """The rates of the hops of a market.
 
-    `spot` are the rates of the first units. `listed` are the rates that differ from these or are near the best paths.
+    `spot` are the rates of the first units. `listed` are the rates that differ from `spot` or are near the best paths.
     `near` are the rates of hops that may be on a simple path with a product of at least `least_product`; paths over
-    other hops do not matter. A unit of a token is worth at most `values` on any path.
+    other hops do not affect the bound. A unit of a token is worth at most `values` on any path.
     """
 
     def __init__(
@@ -64,12 +64,13 @@ class HopRates:
         self.listed, self.near = rates, self._on_best_walks(rates)
 
     def value_elsewhere(self, hop: TokenPair, rate: float) -> float:
-        """Return the highest value, on paths that do not matter, of a unit paid out by a hop if the hop has `rate`."""
+        """Return the highest value, on paths that do not affect the bound, of a unit paid out by a hop with rate
+        `rate`."""
         reached = self._behind.value(hop[0]) * rate
         return self.least_product / reached if reached else self._ahead.value(hop[1])
 
     def values_at(self, rates: Mapping[TokenPair, float]) -> Mapping[int, float]:
-        """Return `values` at other rates, some of which may be above those of hops without prices."""
+        """Return `values` for different rates. Some of `rates` may be above those of hops without prices."""
         if all(rate <= self.listed.get(hop, rate) for hop, rate in rates.items()):
             return self.values
         walks = SimplePaths({**self.listed, **rates}, self._endpoints[1], self._max_hops)

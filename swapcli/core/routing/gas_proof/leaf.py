@@ -20,8 +20,8 @@ _JUST_BELOW: Final = 1.0 - 1e-12  # of a rate: beyond its float error
 class Conditions(NamedTuple):
     """The conditions of a branch.
 
-    They are the arcs, by number, that its routes use and do not use, and pairs of tokens, the first of which comes
-    before the second. `order` has those pairs and all pairs that follow from them.
+    They are the arcs, by number, that the branch's routes use, the arcs that they do not use, and pairs of tokens of
+    which the first comes before the second. `order` has these pairs and all pairs that they imply.
     """
 
     used: frozenset[int] = frozenset()
@@ -57,11 +57,11 @@ class Conditions(NamedTuple):
 
 
 class LeafRates(NamedTuple):
-    """The rates that prove a bound, and products of them.
+    """The rates that prove a bound, and bounds on their products.
 
-    `product` is at least that of any simple path. `rates` are the rates of hops; all other hops have their `spot` rate.
-    A unit that a pool pays out is worth at most the hop's entry in `values` or, without one, the token's entry in
-    `token_values`.
+    `product` is at least the product of the rates on any simple path. `rates` are the rates of hops; all other hops
+    have their `spot` rate. A unit that a pool pays out is worth at most the hop's entry in `values` or, without one,
+    the token's entry in `token_values`.
     """
 
     product: float
@@ -91,7 +91,8 @@ class Leaf(NamedTuple):
 def prove_leaf(
     spec: SwapSpec, amount: int, arcs: Sequence[PricedArc], conditions: Conditions, rates: LeafRates
 ) -> Leaf:
-    """Return the leaf of the routes that satisfy `conditions`, over all `arcs`, with its bound at some rates."""
+    """Return the leaf of the routes that satisfy `conditions`, over all `arcs`, with the bound of the leaf at
+    `rates`."""
     gains, terms = dict[int, Decimal](), list[ArcTerm]()
     unit_value = exact(spec.gas_value)
     for number, each in enumerate(arcs):

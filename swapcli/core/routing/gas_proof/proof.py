@@ -100,7 +100,8 @@ class PoolChoice(NamedTuple):
 
 
 class NetProof(NamedTuple):
-    """The bound of an order, whether the branching ended, and the pools that are worth their gas at the bound's prices.
+    """The proven bound for an order, whether the branching ended, and the pools that are worth their gas at the bound's
+    prices.
 
     `limits` and `leaves` prove the bound.
     """
@@ -128,9 +129,9 @@ def prove_net_output(
     net: float,
     hops: Iterable[TokenPair],
 ) -> NetProof:
-    """Return the proof for `amount_in`; a known route over `hops` pays `net`.
+    """Return the proof for `amount_in`, given a known route over `hops` that pays `net`.
 
-    `prices` come from the search's solution. There are no choices if the gap is too small to matter.
+    `prices` come from the search's solution. The proof has no `choices` if the gap is too small to matter.
     """
     prover = _Prover(problem, prices, amount_in, net)
     root = prover.solve(prover.start(frozenset(hops)))

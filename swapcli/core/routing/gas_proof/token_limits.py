@@ -1,4 +1,4 @@
-"""Bound the amount of each token that any acyclic routing of an order can reach over a few hops."""
+"""Bound the amount of each token that any acyclic routing of an order can reach within a few hops."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class TokenLimits(NamedTuple):
 
 
 def token_limits(graph: MarketGraph, endpoints: TokenPair, amount: int, max_hops: int, prices: Prices) -> TokenLimits:
-    """Return the limit (in base units) of each token that `amount` of the source can reach on the way to the target.
+    """Return the largest amount (in base units) of each token that `amount` of the source can become on the way to the
+    target.
 
-    `endpoints` are (source, target). A unit on a path becomes at most the product of the path's spot rates. And at any
+    `endpoints` are (source, target). A unit on a path becomes at most the product of the path's spot rates. At any
     `prices`, no routing yields more value than the order plus the surplus of every pool's best trade (weak duality). If
     few pools sell a token, they pay no more than their output for everything that can reach them. The smallest of these
     limits counts.

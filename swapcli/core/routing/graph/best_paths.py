@@ -87,11 +87,11 @@ def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices
 
 
 def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
-    """Return `prices`, extended to every token that can be sold, over any number of hops, for a priced one.
+    """Return `prices`, extended to every token that can be sold for a priced token over any number of hops.
 
-    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
-    that is worth less gets none. Values are rounded up, so that no pool gains by selling these tokens, even in exact
-    numbers.
+    New prices stay between `MIN_PRICE` and `MAX_PRICE`, because the product of a few absurd rates can overflow a float.
+    A token worth less than `MIN_PRICE` gets no price. Prices are rounded up, so that no pool gains by selling these
+    tokens, even in exact arithmetic.
     """
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:

@@ -48,16 +48,17 @@ def topological_order(
 
 
 def feedback_arcs(values: Mapping[TokenPair, float], kept: Set[TokenPair] = frozenset()) -> set[TokenPair]:
-    """Return edges whose removal makes the flow `values` acyclic: the weakest edge of each of `cycles`.
+    """Return edges whose removal makes the flow `values` acyclic: the weakest edge of each cycle that `cycles` returns.
 
-    An edge in `kept` is returned only if a cycle has no others.
+    An edge in `kept` is returned only if a cycle has no other edges.
     """
     weights = {pair: inf if pair in kept else value for pair, value in values.items()} if kept else values
     return {min(cycle, key=weights.__getitem__) for cycle in cycles(weights)}
 
 
 def cycles(values: Mapping[TokenPair, float]) -> list[list[TokenPair]]:
-    """Return cycles of the flow `values`, such that every cycle has an edge that is the weakest of one of them.
+    """Return cycles of the flow `values`, chosen such that every cycle of the flow has the weakest edge of a chosen
+    cycle.
 
     First the pairs of opposite edges, then longer cycles, each without the weakest edges of the earlier ones.
     """

@@ -39,8 +39,8 @@ _V = TypeVar("_V")
 class Arc:
     """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included.
 
-    `rounding` is how much its contract may pay beyond the curve, None for nothing; `unit_rate` is the most that each
-    whole unit may pay, including rounding.
+    `rounding` is how much the contract may pay beyond the curve, None if it pays no more; `unit_rate` is the most that
+    each whole unit may pay, including rounding.
     """
 
     __slots__ = (
@@ -68,8 +68,8 @@ class Arc:
         self._depth: float | None = None
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float]:
-        """Return (amount_in, amount_out) of the best trade at prices of its tokens in the same unit; the output's is >
-        0."""
+        """Return (amount_in, amount_out) of the best trade at the prices of its tokens, in any common unit; `price_out`
+        is > 0."""
         amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         return amount_in, amount_out
 
@@ -170,7 +170,7 @@ class MarketGraph:
         return frozenset(pair for pool in pools for pair in self._token_pairs(pool))
 
     def has_core_of(self, other: MarketGraph) -> bool:
-        """Return whether the two graphs took their core from the same graph, or one from the other."""
+        """Return whether one graph took its 2-core from the other, or both took it from the same graph."""
         return self._core_and_parents is other._core_and_parents
 
     def with_arcs(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
@@ -358,7 +358,8 @@ class MarketGraph:
 
     @cached_property
     def proof_parts(self) -> list[tuple[object, ProofParts]]:
-        """The shared data of proofs over these arcs, with the gas of their router: none of it depends on the order."""
+        """Data shared by all proofs over these arcs, with the router gas that it belongs to. None of it depends on the
+        order."""
         return []
 
     @cached_property
@@ -377,7 +378,7 @@ class MarketGraph:
         return min((arc.pool.swap_gas for arc in self.arcs()), default=0)
 
     def tokens_between(self, endpoints: TokenPair) -> set[int]:
-        """Return tokens that include all tokens of any simple path between the two."""
+        """Return a set of tokens that contains every token on any simple path between `endpoints`."""
         return self.two_core.union(*map(self.path_to_core, endpoints))
 
     def path_to_core(self, token: int) -> list[int]:

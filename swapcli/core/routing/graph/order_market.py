@@ -84,9 +84,9 @@ class FilteredMarket(NamedTuple):
 class SliceMarket(NamedTuple):
     """The shared data of all orders with slices of one reference value.
 
-    The best rates of the graph are for a slice, and it has no arcs that pay next to nothing for one. `is_whole` means
-    that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well. `values` are the
-    reference values. Slices of None are infinitely small.
+    The best rates of the graph are for a slice, and the graph has no arcs that pay next to nothing for a slice.
+    `is_whole` means that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well.
+    `values` are the reference values. If `slices` is None, slices are infinitely small.
     """
 
     graph: MarketGraph
@@ -104,7 +104,7 @@ class FormerSliceMarket(NamedTuple):
 
 
 class DustFilter:
-    """Builds and caches the filtered markets for orders of similar size into the same token."""
+    """A builder and cache of filtered markets, one for orders of similar size into the same token."""
 
     def __init__(
         self,
@@ -135,7 +135,8 @@ class DustFilter:
         return bool(self._slice_markets)
 
     def former_for(self, changed_pairs: frozenset[TokenPair]) -> dict[float, FormerSliceMarket]:
-        """Return the knowledge of this filter for a filter whose graph has different arcs for `changed_pairs`."""
+        """Return the slice markets of this filter, for reuse by a filter whose graph has different arcs for
+        `changed_pairs`."""
         # `copy` is atomic: other threads may be adding to these caches.
         known = {value: (former.market, former.changed_pairs) for value, former in self._former.copy().items()}
         known |= {value: (market, frozenset()) for value, market in self._slice_markets.copy().items()}
@@ -166,7 +167,7 @@ class DustFilter:
         return 1.0 if token == target else self.filtered_market(token, target, amount, max_hops).spot.value(token)
 
     def equivalent_amount(self, amount: int, token: int, other_token: int) -> int:
-        """Return the approximate amount of `other_token` with the value of `amount` of `token`; 1 if unknown."""
+        """Return approximately how much of `other_token` is worth as much as `amount` of `token`; 1 if unknown."""
         values = self._reference_values()
         return (
             max(1, int(amount * values[token] / values[other_token]))
@@ -175,7 +176,7 @@ class DustFilter:
         )
 
     def spot_prices(self, target: int, max_hops: int) -> SpotPrices:
-        """Return the spot prices of infinitely small orders."""
+        """Return the spot prices for infinitely small orders."""
         return self._slice_prices(target, max_hops, 0.0)
 
     def _market_at(self, source: int, target: int, max_hops: int, order_value: float) -> FilteredMarket:
@@ -310,10 +311,11 @@ class DustFilter:
 
 
 class PaidSlices:
-    """Records for which slices arcs pay enough: a pool that pays for one slice pays for any smaller one.
+    """A record of the slices for which arcs pay enough. A pool that pays enough for one slice does so for any smaller
+    slice.
 
-    By the ID of an arc, `well_paid` has the largest slices that it is known to take whole for a good part of their
-    value, and `unpaid` the smallest ones for which it pays next to nothing.
+    By the ID of an arc, `well_paid` has the largest slice that the arc is known to take whole for a good part of the
+    slice's value, and `unpaid` the smallest slice for which the arc pays next to nothing.
     """
 
     def __init__(self) -> None:
@@ -322,7 +324,8 @@ class PaidSlices:
 
 
 class SlicePairs:
-    """Selects arcs for slices of one reference value; `weak` has the pairs with an arc that does not pay well."""
+    """A selector of arcs for slices of one reference value. `weak` has the pairs that have an arc that does not pay
+    well."""
 
     def __init__(
         self, paid_slices: PaidSlices, slice_value: float, slices: Slices, values: Mapping[int, float]
@@ -331,7 +334,7 @@ class SlicePairs:
         self.weak: dict[TokenPair, None] = {}
 
     def select(self, pair: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
-        """Return the arcs that pay enough for a slice, according to `pays_for_slice`, and the best rate for one.
+        """Return the arcs that pay enough for a slice, according to `pays_for_slice`, and the best rate for a slice.
 
         A pair without an arc that takes a whole slice is dropped. Tokens without a value have no slices, and keep their
         arcs and spot rates.
@@ -442,7 +445,7 @@ def drop_oldest(cache: dict[_K, _V], max_entries: int) -> None:
 class SpotPrices:
     """`values[t]` is the value of a unit of token t in units of `target`, over at most `max_hops` hops.
 
-    No path that can carry a slice of each of its tokens pays more per unit.
+    No path whose pools can all take a slice pays more per unit.
 
     Example: `SpotPrices(graph, usdc, 8).value(weth)`.
     """
@@ -492,7 +495,8 @@ class SpotPrices:
         return min(value, self.sell_along(slice_in, [i, *path]) / slice_in) if slice_in else 0.0
 
     def rates_into(self, token: int) -> Mapping[int, float]:
-        """Return the best rates into `token` from tokens that paths may pass through; other tokens may be included."""
+        """Return the best rates into `token` from tokens that paths may pass through; the result may include other
+        tokens."""
         if token not in self._path_to_core:
             return self._graph.core_rate_in[token]
         core, path = self._graph.two_core, self._path_to_core
@@ -509,7 +513,7 @@ class SpotPrices:
         return amount
 
     def best_output(self, source: int, amount: float, known: float) -> float:
-        """Return about the largest output of `amount` of `source` when one pool per hop sells as much of it as
+        """Return approximately the largest output of `amount` of `source` when one pool per hop sells as much of it as
         possible.
 
         The result is at least `known`, the output of some path. This is branch and bound: prices bound the output of

@@ -27,7 +27,7 @@ _MAX_RATIO_TO_MEDIAN = 2.0  # pools further from the median rate are abandoned o
 def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dict[int, float]:
     """Return a value for a base unit of every token that has pools, to compare sizes.
 
-    Tokens without a value in `usd_values` are priced in units of the one among them with the most neighbours.
+    Tokens without a value in `usd_values` are priced in units of the unpriced token with the most neighbours.
     """
     values = dict(usd_values)
     left = {token for token in range(len(graph.addresses)) if token not in values and graph.arcs_by_pair[token]}
@@ -42,7 +42,7 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
 def round_values(values: Mapping[int, float]) -> dict[int, float]:
     """Return `values` rounded to about a tenth.
 
-    Most stay the same from block to block, as do the results derived from them.
+    Most rounded values stay the same from block to block, and so do results derived from them.
     """
     return {token: _rounded(value) for token, value in values.items()}
 

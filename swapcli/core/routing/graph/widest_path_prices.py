@@ -25,8 +25,8 @@ def widest_path_prices(
     """Return the price of every token within reach of the `anchors` (token, price, width), the widest path first.
 
     A token takes its price from the path whose thinnest pair is deepest, by Dijkstra's algorithm for widest paths.
-    `price_over(token, price, other)` returns the price of the neighbour `other` given that of `token`, and the depth of
-    their pair in the unit of prices; a price of 0 if there is none. Tokens in `priced` keep their price.
+    `price_over(token, price, other)` returns the price of the neighbour `other` given the price of `token`, and the
+    depth of their pair in the unit of prices; the price is 0 if the pair has none. Tokens in `priced` keep their price.
     """
     prices: dict[int, PathPrice] = {}
     heap = [(-width, token, price, -1) for token, price, width in anchors]

@@ -48,7 +48,7 @@ def _weakest_hops_of_long_paths(values: dict[TokenPair, float], max_hops: int) -
 
 
 def notable_flow(problem: RoutingProblem, solution: Solution) -> dict[TokenPair, float]:
-    """Return the value through each hop, without hops that carry a negligible amount."""
+    """Return the value of the flow through each hop, without hops that carry a negligible amount."""
     min_value = MIN_HOP_FRACTION * problem.order_value(solution.prices)
     return {pair: value for pair, value in flow_values(solution).items() if value > min_value}
 
@@ -67,7 +67,7 @@ def _notable_trades(problem: RoutingProblem, solution: Solution) -> list[Trade]:
 
 
 def break_cycles(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution:
-    """Return the solution over fewer arcs whose flow an acyclic route can carry."""
+    """Return a solution over fewer arcs, such that an acyclic route can carry its flow."""
     for _ in range(_MAX_ROUNDS):
         pairs, arcs = obstacles(problem, candidate.solution)
         if not pairs and not arcs:

@@ -25,7 +25,7 @@ _MAX_ROUNDED_POOLS = 300  # with more, only the best by estimate is rounded. Thi
 
 
 class CandidateRoutes:
-    """Turns the candidate solutions of one problem into routes, which `scorer` compares by exact replays.
+    """A maker of routes from the candidate solutions of one problem. `scorer` compares the routes by exact replays.
 
     Example: `CandidateRoutes(problem, scorer).follow(candidate)`.
     """
@@ -42,7 +42,7 @@ class CandidateRoutes:
     def follow(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
         """Yield routes for a solution, and cheaper ones over fewer of its pools.
 
-        If part of the order needs paths with too many hops, routes for the solution without these paths come next.
+        If part of the order needs paths with too many hops, routes for the solution without these paths come last.
         """
         is_rerouted = True
         for found in self._cheaper_routes(candidate):
@@ -72,7 +72,7 @@ class CandidateRoutes:
     def round(self, candidate: CandidateSolution) -> ScoredRoute | None:
         """Return the replayed route of a solution.
 
-        If a pool rejects its share, the share moves elsewhere, or its hop omits the pool. None if every attempt fails.
+        If a pool rejects its share, the share moves elsewhere, or the hop omits the pool. None if every attempt fails.
         """
         problem, solution, rejected_pools = self._problem, candidate.solution, frozenset[str]()
         spec = problem.spec

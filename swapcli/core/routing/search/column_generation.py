@@ -35,8 +35,8 @@ _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pool
 
 
 class ActiveSet(NamedTuple):
-    """The solutions over a growing token set, and the gain of the best path outside the last one, as a part of its
-    price. The gain is infinite if paths outside may carry more."""
+    """The solutions over a growing token set, and the gain of the best path outside the last set, as a fraction of the
+    path's price. The gain is infinite if the expansion ended before it was bounded."""
 
     stages: list[CandidateSolution]
     outside_gain: float
@@ -100,7 +100,7 @@ def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
 def tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float
 ) -> tuple[Prices, float]:
-    """Return tokens to add, with start prices: those on detours over one outside token or, if there are none, over
+    """Return tokens to add, with start prices: tokens on detours over one outside token or, if there are none, over
     several.
 
     Only detours whose estimated gain is at least `min_gain` count. The second value is the largest gain of any path
@@ -141,9 +141,9 @@ def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:
 
 
 def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
-    """Return the prices at which the pools of one path alone carry the order.
+    """Return the prices at which the pools of one path alone fill the order.
 
-    It is the best among `paths`, the direct path, and those over the deepest intermediates.
+    The path is the best of `paths`, the direct path, and the paths over the deepest intermediates.
     """
     source, target = problem.spec.endpoints
     paths = list(paths)

@@ -37,7 +37,8 @@ class Detour(NamedTuple):
 
 
 class Detours(NamedTuple):
-    """The profitable detours by outside token, and the largest gain of any path outside, as a part of its price."""
+    """The profitable detours by outside token, and the largest gain of any path outside, as a fraction of the path's
+    price."""
 
     by_token: dict[int, Detour]
     max_gain: float
@@ -63,11 +64,11 @@ class HopBudget(NamedTuple):
 
 
 class DetourSearch:
-    """Finds detours that pay at the `prices` of the inside tokens: short ones first, whose costs the longer ones
-    extend.
+    """A search for detours that pay at the `prices` of the inside tokens. Short detours come first; longer detours
+    extend their costs.
 
     `endpoints` are (source, target), `order_value` the value of the input. Omits detours whose estimated flow is less
-    than `min_fraction` of the order, and those that make every path exceed `budget`. No outside token can be sold for
+    than `min_fraction` of the order, and detours that make every path exceed `budget`. No outside token can be sold for
     more than its entry in `max_values`, and without an entry it cannot be sold; None means no limits.
 
     Example: `DetourSearch(graph, prices, (source, target), order_value).find(1, 6).by_token`.

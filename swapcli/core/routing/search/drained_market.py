@@ -2,7 +2,7 @@
 
 A pool that is thin for the order may provide much of its output, so the search repeats without the dust filter. Once
 the pools are full, the surplus of the order gains nothing, but some path must take it. That path comes first: the rest
-of the order gets the best route on the pools after the surplus. Both are then joined to one route.
+of the order gets the best route on the pools after the surplus. Both routes are then joined into one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decide the shares of a route by exact replays: the shares of its segments, and of the pools within its hops.
 
-Rounded solutions, single paths and other candidates contribute hops if these fit: they form no cycle of tokens and do
-not use a pool twice. At the amounts of the last replay, the curves estimate the gain after gas of moving a share. A
+Rounded solutions, single paths and other candidates contribute hops, provided that the hops form no cycle of tokens and
+do not use a pool twice. At the amounts of the last replay, the curves estimate the gain after gas of moving a share. A
 move counts only if its replay pays more. So a pool may be filled to its last unit, a swap may stop short of a tick that
 does not earn its gas, and an amount beyond the depth of its pools goes where it pays most.
 """

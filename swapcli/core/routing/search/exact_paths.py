@@ -1,4 +1,5 @@
-"""Find the best paths with one pool per hop by exact swaps: the last resort if, by the curves, no path takes the order.
+"""Find the best paths with one pool per hop by exact swaps: the last resort if no path can fill the order according to
+the curves.
 
 A curve is a float model of a pool. If an order drains the pool or is only a few base units, the pool itself may still
 take an amount that the curve does not.

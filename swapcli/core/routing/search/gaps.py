@@ -15,7 +15,8 @@ from swapcli.core.records import NamedTuple
 
 
 class Refinement(Enum):
-    """A refinement that a search may try after its first routes. Each one builds on the results of those before it."""
+    """A refinement that a search may try after its first routes. Each refinement builds on the results of the previous
+    ones."""
 
     TOKEN_ORDERS = auto()
     SINGLE_PATHS = auto()

@@ -2,7 +2,7 @@
 
 A swap costs the same gas however little it trades, which is a fixed charge. The heuristic charges each pool's gas as a
 fraction of its output, solves, and updates the fractions for the new flows, until they are stable. Small flows vanish;
-those that remain grow and pay a smaller fraction, which finally equals their gas.
+the remaining flows grow and pay a smaller fraction, which finally equals their gas.
 
 Source: Kim, Pardalos, A solution approach to the fixed charge network flow problem using a dynamic slope scaling
 procedure, Operations Research Letters 24 (1999).

@@ -69,8 +69,8 @@ def continuous_flow(
 ) -> Flow:
     """Return the flow of the order when it runs forward through the pools in proportion to `values`.
 
-    Each hop splits its input over its `usable_arcs` in the best way. Hops that carry less than `min_share` of the order
-    are omitted.
+    Each hop splits its input over its `usable_arcs` optimally. Hops that carry less than `min_share` of the order are
+    omitted.
     """
     source, target = endpoints
     values = _drop_disconnected(values, source, target, min_share)

@@ -100,7 +100,8 @@ class RoutingProblem(NamedTuple):
         return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
 
     def min_gain(self, output: float, unit: float = 1.0) -> float:
-        """Return the largest gain over an `output` that is not worth any work: a cent, 0.01 basis points or two units.
+        """Return the largest gain over an `output` that is too small to be worth any work: a cent, 0.01 basis points or
+        two units.
 
         `unit` is the value of a base unit of the coarsest token, in units of the target.
         """

@@ -48,7 +48,7 @@ Losses = Mapping[TokenPair, Callable[[int], float]]
 
 
 class FlowRounding:
-    """Rounds one continuous flow to any share step. No hop is filled beyond `capacity_margin` of its capacity.
+    """A rounder of one continuous flow to any share step. No hop is filled beyond `capacity_margin` of its capacity.
 
     Example: `FlowRounding(flow, prices, 0.9998).shares(WHOLE_PERCENTS)`.
     """

@@ -55,7 +55,8 @@ _WORTHLESS = 2e-3  # of the output. Empirical: if the input is worth more, furth
 
 
 class SearchResult(NamedTuple):
-    """The result of a search: the best route, the best one with one pool per hop, and the solution behind the best.
+    """The result of a search: the best route, the best route with one pool per hop, and the solution behind the best
+    route.
 
     `optimum` is the acyclic solution with the highest value; its own route may have lost more by rounding than `best`.
     `is_complete` is False if the search ran out of time. `unlimited` is the best route without the order's limit on
@@ -78,7 +79,8 @@ class SearchResult(NamedTuple):
 
     @property
     def drains_market(self) -> bool:
-        """Whether the pools are full: more input would yield next to nothing, and another route may pay more."""
+        """Whether the order fills its pools: more input would yield next to nothing, and a different route may pay
+        more."""
         problem, solution, amount_out = self.problem, self.optimum, self.best.replay.amount_out
         if amount_out > _DRAINED * problem.spot_output():
             return False
@@ -87,7 +89,7 @@ class SearchResult(NamedTuple):
 
 
 class RouteSearch:
-    """The search for one order; `pools` by key execute the replays with this `execution`.
+    """The search for one order; its replays use `pools` (by key) and `execution`.
 
     Example: `RouteSearch(problem, market.pools).run()`.
     """

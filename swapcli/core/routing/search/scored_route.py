@@ -29,7 +29,7 @@ class ScoredRoute(NamedTuple):
 
 
 class RouteScorer:
-    """Replays the routes of one order, each once; `pools` by key execute them with this `execution`.
+    """A scorer that replays each route of one order once, on `pools` (by key) and with `execution`.
 
     Example: `RouteScorer(spec, market.pools, RATES).score(route, spec.amount).net`.
     """

@@ -175,7 +175,7 @@ def better_paths(
     problem: RoutingProblem, min_net: float, ways: int, rejected_pools: Set[str] = frozenset()
 ) -> Iterator[list[Arc]]:
     """Yield paths over the whole market with a net output above `min_net`; each is better and has more hops than the
-    last.
+    previous one.
 
     This is branch and bound: an upper bound on the output of a unit over the remaining hops, less the smallest gas of
     these hops, prunes states that cannot end above `min_net`. For each token, `ways` states are kept: with arbitrage,

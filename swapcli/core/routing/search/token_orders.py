@@ -67,7 +67,8 @@ class PayingPath(NamedTuple):
 def better_orders(
     problem: RoutingProblem, active: CandidateSolution, best: CandidateSolution
 ) -> Iterator[CandidateSolution]:
-    """Yield acyclic solutions, each worth more than `best` and the ones before; `active` is the unrestricted one."""
+    """Yield acyclic solutions, each worth more than `best` and the previous ones; `active` is the unrestricted
+    solution."""
     min_gain = problem.min_reordering_gain(active.solution)
     paths = paying_paths(problem, best, min_gain)
     if not paths:
@@ -92,7 +93,7 @@ def better_orders(
 
 
 def exchange_paths(problem: RoutingProblem, candidate: CandidateSolution, min_gain: float) -> CandidateSolution:
-    """Add paths to an acyclic solution, at the expense of others, as long as each adds more than `min_gain`."""
+    """Add paths to an acyclic solution, at the expense of other paths, as long as each adds more than `min_gain`."""
     for _ in range(_MAX_EXCHANGES):
         gains = [(path.estimated_gain(problem), path) for path in paying_paths(problem, candidate, min_gain)]
         paying = [each for each in gains if each[0] > min_gain]

@@ -43,8 +43,8 @@ class FormerSearch(NamedTuple):
     """The results of a search that a similar order can reuse: prices by address, arcs, routes, and the amounts of the
     best route.
 
-    `arcs` are the arcs that carried flow: others between the same tokens matter only if gas is free. `loss` is the part
-    of the solution's output that the route lost.
+    `arcs` are the arcs that carried flow: others between the same tokens matter only if gas is free. `loss` is the
+    fraction of the solution's output that the route lost.
     """
 
     prices: dict[str, float]
@@ -72,7 +72,7 @@ def summarize(result: SearchResult) -> FormerSearch | None:
 
 
 def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | None:
-    """Return the result of `search`, starting from that of a similar order; None if it must start from scratch.
+    """Return the result of `search`, starting from the result for a similar order; None if it must start from scratch.
 
     Once time is up, the result is the earlier route. Raises `Cancelled`.
     """

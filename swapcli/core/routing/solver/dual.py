@@ -38,7 +38,7 @@ the logarithm of its rate."""
 
 
 def clamp(price: float) -> float:
-    """Return `price`, clamped to the bounds of prices."""
+    """Return `price`, clamped to the allowed range of prices."""
     return max(min(price, MAX_PRICE), MIN_PRICE)
 
 
@@ -46,9 +46,9 @@ class DualPoint:
     """The dual at one vector of prices: its value, each token's net inflow as a value, and the arcs that trade.
 
     `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
-    them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
-    `imbalance_scale` is the value with which imbalances are compared, and `residual` the worst imbalance as a part of
-    it.
+    them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where the arcs of the next pair
+    begin. `imbalance_scale` is the value with which imbalances are compared, and `residual` the worst imbalance as a
+    fraction of that value.
     """
 
     __slots__ = (
@@ -181,7 +181,8 @@ class Dual:
         return find_log_root(surplus, prices[token], tolerance)
 
     def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
-        """Return the point at which each token's price in turn balances its own flows, with the other prices fixed.
+        """Return the point reached by adjusting each token's price in turn to balance the token's own flows, with the
+        other prices fixed.
 
         This is slower than Newton's method but immune to kinks: it never raises the dual.
         """

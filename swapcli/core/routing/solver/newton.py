@@ -1,7 +1,8 @@
-"""Minimise the dual: find the prices at which the pools' own best trades carry the order from source to target.
+"""Minimise the dual: find the prices at which the pools' best trades carry the order's flow from source to target.
 
 The main steps are Newton's. If the start is far from the solution, coordinate descent comes first, which balances one
-token at a time. It also follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
+token at a time. Coordinate descent also follows Newton steps that leave much of the imbalance, as at kinks (fees,
+ticks, capacities).
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def minimize_dual(
 
     `endpoints` are (source, target), `amount` is the input in base units. `start` needs a price > 0, in units of the
     target, for every token of the arcs. Stops when no token's net inflow is worth more than `tolerance` times
-    `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`: it bounds the optimum from
-    above at any prices. Calls `check` once per iteration.
+    `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`. At any prices, the value
+    bounds the optimum from above. Calls `check` once per iteration.
     """
     problem = Dual(arcs, *endpoints, amount)
     point = DualPoint(problem, [clamp(start[t]) for t in problem.tokens])

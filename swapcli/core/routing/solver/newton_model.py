@@ -42,9 +42,9 @@ _MIN_WIDTH = 1e-10  # of a price change: floats still resolve its parts after `M
 class PairModel:
     """The pieces of the arcs of one pair of tokens in the model.
 
-    `flow` and `conductance` are the sums over all pieces. Consider the change of the logarithm of the pair's price:
-    that of `token_out` less that of `token_in`. All pieces are linear while it is above `linear_above` and at most
-    `linear_to`. None flows while it is at most `none_flow_to`.
+    `flow` and `conductance` are the sums over all pieces. Consider the change of the logarithm of the pair's price: the
+    logarithm of the price of `token_out` less that of `token_in`. All pieces are linear while it is above
+    `linear_above` and at most `linear_to`. No piece flows while it is at most `none_flow_to`.
     """
 
     __slots__ = ("conductance", "flow", "linear_above", "linear_to", "none_flow_to", "pieces", "token_in", "token_out")
@@ -72,7 +72,7 @@ class PairModel:
         return step[self.token_out] - step[self.token_in]
 
     def line_at(self, change: float) -> tuple[float, float]:
-        """Return the line that the flow follows around `change`: its flow at no change, and its conductance."""
+        """Return the line that the flow follows around `change`: the flow at no change, and the conductance."""
         if self.linear_above < change <= self.linear_to:
             return self.flow, self.conductance
         if change <= self.none_flow_to:

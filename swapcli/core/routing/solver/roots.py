@@ -1,6 +1,6 @@
 """The root finders of the routing core, which keep a bracket: bisection, false position and safeguarded Newton steps.
 
-Each keeps an interval with a sign change, so kinks and jumps of pools cannot mislead it.
+Each method keeps an interval with a sign change, so kinks and jumps of pools cannot mislead it.
 """
 
 from __future__ import annotations
