@@ -1,4 +1,4 @@
-"""`swapcli` and `python -m swapcli`."""
+"""The entry point of `swapcli` and `python -m swapcli`."""
 
 from __future__ import annotations
 

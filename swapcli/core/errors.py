@@ -215,7 +215,7 @@ class InvalidDeadline(InvalidOption):
 
 
 class NoProof(InvalidInput):
-    """The quote was made without a proof."""
+    """A proof is needed, but the quote was made without one."""
 
     code = "NO_PROOF"
 

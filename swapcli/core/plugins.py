@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     OpenSource = Callable[[], "PluginSource"]
 
     class PluginSource(Protocol):
-        """Reads the entry points of installed packages."""
+        """A reader of the entry points of installed packages."""
 
         def plugins(self, group: str) -> Mapping[str, Plugin]:
             """Return the usable entry points of a group, by name, without importing them."""
 
         def load(self, group: str, name: str, check: Callable[[object], T]) -> T | None:
-            """Return the result of `check` for an entry point's object; None if there is none, or if it is skipped."""
+            """Return the result of `check` for an entry point's object; None if there is no entry point, or if it is
+            skipped."""
 
         def reason(self, group: str, name: str) -> str | None:
             """Return why the entry points with this name were skipped, as a sentence; None if none were skipped."""

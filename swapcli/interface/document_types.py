@@ -60,13 +60,13 @@ class ChangeJson(TypedDict):
 
 
 class WatchedRouteV1Json(RouteDocumentV1Json):
-    """A line of `swapcli route --watch`, V1: a route with the change since the first one."""
+    """A line of `swapcli route --watch`, V1: a route with the change since the first route."""
 
     change: ChangeJson
 
 
 class WatchedRouteV2Json(RouteDocumentV2Json):
-    """A line of `swapcli route --watch`, V2: a route with the change since the first one."""
+    """A line of `swapcli route --watch`, V2: a route with the change since the first route."""
 
     change: ChangeJson
 
@@ -75,7 +75,7 @@ WatchedRouteJson: TypeAlias = WatchedRouteV1Json | WatchedRouteV2Json
 
 
 class FailureJson(TypedDict):
-    """The reason for missing figures, and whether a retry may succeed."""
+    """The reason why figures are missing, and whether a retry may succeed."""
 
     code: str
     message: str
@@ -278,7 +278,7 @@ class EncodedSwapJson(CalldataRouteJson):
 
 
 class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
-    """`swapcli calldata --json` for a router that the API does not describe: `quote` is its route."""
+    """`swapcli calldata --json` for a router that the API does not describe: `quote` is the route."""
 
     quote: dict[str, Any]
     swap: EncodedSwapJson
@@ -337,7 +337,7 @@ class SampleJson(TypedDict):
 class NodeCheckJson(TypedDict):
     """A feature that quotes and syncs need from a node.
 
-    `problem` is why the node does not have it, absent if it does.
+    `problem` is why the node lacks the feature, absent if the node has it.
     """
 
     name: str
@@ -394,7 +394,7 @@ class VenueJson(TypedDict):
 
 
 class NetworkDetailsJson(TypedDict):
-    """A network in full.
+    """Everything that is known about a network.
 
     `describedBy` lists the sources of the definition, each overriding the ones before it: program, a file, settings.
     `nodes` lists its node URLs, the user's first, without the parts that may contain a key. `factsDate` is the day on
@@ -451,7 +451,7 @@ class AddedNetworkJson(TypedDict):
 
     `change` is the effect of the file: it lists a network that comes with the program among the user's networks,
     extends or replaces such a network's definition, or describes a new network. `entries` has the number of entries by
-    key. `check` is the result of comparing the file with a node.
+    key. `check` is the definition's comparison with the chain.
     """
 
     network: str
@@ -559,7 +559,7 @@ class AgreementJson(TypedDict):
 
 
 class ProtocolDocumentJson(TypedDict):
-    """A protocol; `family` is its pool maths, absent if it is not supported.
+    """A protocol. `family` is the maths of its pools, absent if the protocol is not supported.
 
     `extended` is true if the API does not list the protocol. `pools` is the number of its pools in the store or in the
     embedded market, which `poolsSource` names; without either, both fields are absent.
@@ -568,9 +568,9 @@ class ProtocolDocumentJson(TypedDict):
     true if `swapcli sync` finds them. `reason` is the missing fact, absent if quotes and sync are possible. `contract`
     shows whether the address of the contract that creates its pools is confirmed, absent if none is known. `dialects`
     lists the values of --router-dialect whose routers can execute its pools. `recordedSwaps` is the number of recorded
-    swaps of its family that equal the quotes; `compared` is true if they are enough. Both are absent if swapcli
-    computes no amounts for the protocol. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared with
-    their sources, absent for networks in the settings without a date.
+    swaps of its family that equal the quotes; `compared` is true if there are enough of them. Both are absent if
+    swapcli computes no amounts for the protocol. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared
+    with their sources, absent for networks in the settings without a date.
 
     `package` is the installed package, with its version, that defines the family, absent for swapcli's families. If no
     protocol of the network uses a package's family, the family has a separate row without the other fields.
@@ -613,7 +613,7 @@ class PublicVenueJson(TypedDict):
 
 
 class PoolDocumentJson(TypedDict):
-    """A pool. `price` is the price of one token of the first of `pair`, in whole tokens of the second.
+    """A pool. `price` is the price of one whole token of the first in `pair`, in whole tokens of the second.
 
     `liquidityUsd` is roughly the value that orders could trade in the pool, absent if unknown. `skippedReason` is why
     quotes do not use the pool, absent if they may use it.
@@ -663,7 +663,7 @@ PriceDocumentJson.__doc__ = (
 
 
 class PricesJson(TypedDict):
-    """Mid prices of tokens on one state."""
+    """Mid prices of tokens in one market state."""
 
     network: str
     state: StateJson
@@ -720,8 +720,8 @@ class DecodedTokenJson(TypedDict):
 class DecodedOrderJson(TypedDict):
     """The order that a call carries out; amounts are in base units, `deadline` in Unix seconds.
 
-    For an exact output, `inputAmount` is the maximum input, and `minReceived` the output. `deadlineEnforcer` rejects
-    the call after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
+    For an exact-output order, `inputAmount` is the maximum input, and `minReceived` the output. `deadlineEnforcer`
+    rejects the call after the deadline: a router (its dialect), permit (the token of a permit), or nobody.
     """
 
     inputToken: DecodedTokenJson
@@ -772,7 +772,7 @@ class DecodedPaymentJson(TypedDict):
 class DecodedApprovalJson(TypedDict):
     """A permission to take tokens, given by a transaction or by a permit; times are in Unix seconds.
 
-    `deadlineEnforcer` rejects it after the deadline: permit2, permit (the token), or nobody.
+    `deadlineEnforcer` rejects its use after the deadline: permit2, permit (the token), or nobody.
     """
 
     token: NotRequired[DecodedTokenJson | None]
@@ -904,7 +904,7 @@ class CreatedKeyJson(KeyJson):
 
 
 class SettingJson(TypedDict):
-    """A setting with its value, absent if it has none, and where it comes from. Secrets are masked."""
+    """A setting with its value (absent if it has none) and the source of the value. Secrets are masked."""
 
     key: str
     value: NotRequired[str | None]
@@ -1034,7 +1034,7 @@ class NextStepJson(TypedDict):
 
 
 class ToolErrorJson(ErrorJson):
-    """The error of a tool of `swapcli mcp`."""
+    """An error that a tool of `swapcli mcp` returns."""
 
     next: NextStepJson
 
@@ -1100,9 +1100,9 @@ class AlternativeJson(TypedDict):
 
     `kind` is split, singlePath, direct, protocol (only the protocol `name`), service (at the URL `name`) or aggregator
     (`name`). `package` is the installed package, with its version, that adds this aggregator, absent for all others.
-    `versusSplitBps` is how much more it pays than the split route, and `versusBestBps` how much more it pays than the
-    best alternative after gas; both use simulated amounts if there are any. `simulation` is absent unless aggregators
-    were queried.
+    `versusSplitBps` is how much more the alternative pays than the split route, and `versusBestBps` how much more it
+    pays than the best alternative after gas; both use simulated amounts if there are any. `simulation` is absent unless
+    aggregators were queried.
     """
 
     kind: str
@@ -1162,7 +1162,7 @@ class DepthPointJson(TypedDict):
 
 
 class DepthLevelJson(TypedDict):
-    """The point at which the price impact reaches `impactPercent`: a quote within it, and one for the next amount.
+    """The point at which the price impact reaches `impactPercent`: a quote within it, and a quote for the next amount.
 
     `within` is absent if the smallest amount already exceeds the level, `beyond` if the liquidity runs out first.
     """
@@ -1310,7 +1310,7 @@ class RecordedSwapJson(TypedDict):
 class RecordedPoolJson(TypedDict):
     """`swapcli record --json`: a pool at the parent block, and its next swaps.
 
-    `state` is as in market files. If `sequential` is true, each swap starts from the state after the one before it.
+    `state` is as in market files. If `sequential` is true, each swap starts from the state after the previous swap.
     `source` names the chain, blocks and transactions.
     """
 
@@ -1333,7 +1333,7 @@ class ProofFactJson(TypedDict):
 
 
 class ProofItemJson(TypedDict):
-    """A check of a run.
+    """One check in a run of `swapcli prove`.
 
     Amounts are in base units of `token`, absent if the check compares no amounts. `reason` is absent for most matches.
     """

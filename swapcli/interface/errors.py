@@ -114,8 +114,8 @@ def render_status_error(
 def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
     """Return the error in a response, reported by an error status or by `success: false`.
 
-    `document` is its JSON, None if it has none. The message and the hint are printable, on one line and bounded in
-    length.
+    `document` is the response's JSON, None if it has none. The message and the hint are printable, on one line and
+    bounded in length.
     """
     if status == 503 and isinstance(document, dict) and document.get("code") == MarketUnavailable.code:
         retry_after_s = None  # not an overloaded service, although it gives a time

@@ -85,8 +85,8 @@ class Fields(FieldReader):
         return self.read(key, parse_json_integer, minimum, maximum)
 
     def whole_number(self, key: str, minimum: int, maximum: int) -> int:
-        """Read a JSON integer that may be written with decimals, such as 18.0, as written by clients whose numbers are
-        floats."""
+        """Read a JSON integer that may be written with decimals, such as 18.0, because some clients have only floats as
+        numbers."""
         return self.read(key, _parse_whole_number, minimum, maximum)
 
     def number(self, key: str) -> float:
@@ -124,7 +124,7 @@ def require_decimal_string(value: object, path: str, minimum: int = 0, maximum: 
 
 
 def require_entries(value: object, path: str, max_entries: int) -> Iterator[tuple[str, object]]:
-    """Yield the path and value of each entry of an array of 1 to `max_entries`."""
+    """Yield the path and value of each entry of an array of 1 to `max_entries` entries."""
     array = Fields.parse(path, value, parse_list, 1, max_entries)
     return ((f"{path}[{i}]", entry) for i, entry in enumerate(array))
 

@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ContractInputJson(TypedDict):
-    """An argument of a function, as in an ABI's JSON."""
+    """An argument of a function, as in the JSON of an ABI."""
 
     internalType: str
     name: str
@@ -53,7 +53,7 @@ class SafeBatchJson(TypedDict):
 
 
 class WalletCallJson(TypedDict):
-    """One call of a batch; `value` is in wei, in hex."""
+    """One call in a batch; `value` is in wei, in hex."""
 
     to: str
     data: str

@@ -16,7 +16,7 @@ HEALTHY, UNHEALTHY = 200, 503
 
 
 class HealthResponse(NamedTuple):
-    """A service's reported health; `status` 200 is healthy. `timestamp_ms` (Unix) only exists in V2."""
+    """A service's reported health; `status` 200 means healthy. `timestamp_ms` (Unix) only exists in V2."""
 
     status: int
     message: str

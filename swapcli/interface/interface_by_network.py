@@ -65,10 +65,10 @@ _DEFAULT = NetworkVariant()
 
 
 def network_variant(network: str) -> NetworkVariant:
-    """Return how the V1 API of the network with this name differs; the default for any other name."""
+    """Return the V1 variant of the network with this name; the default variant for any other name."""
     return _VARIANTS.get(network, _DEFAULT)
 
 
 def kind_variant(kind: Kind) -> KindVariant:
-    """Return how the API of a kind of network differs from the default."""
+    """Return the API variant of a kind of network."""
     return _KIND_VARIANTS[kind]

@@ -295,8 +295,8 @@ def build_tool_schema(
     title: str, types: Sequence[object], list_field: str = "", *, is_paged: bool = False, is_own: bool
 ) -> Schema:
     """Return the schema of a tool's full document: a value of any of `types`, or, with `list_field`, an object that has
-    the value in that field. It includes warnings, notes, whole amounts, and the field `page` if one of its lists has
-    pages."""
+    the value in that field. The schema includes warnings, notes, whole amounts, and the field `page` if one of its
+    lists has pages."""
     shared = json_types.WarningJson, document_types.WholeAmountJson
     properties = {
         "warnings": {"type": "array", "items": any_of(shared[:1])},

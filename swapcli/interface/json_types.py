@@ -486,7 +486,7 @@ class StarknetCalldataJson(TypedDict):
 
 
 class CalldataV2Json(CalldataJson):
-    """V2 calldata: the call of a posted route."""
+    """V2 calldata: the call for a posted route."""
 
     router_address: str
     meta: MetaJson
@@ -540,7 +540,7 @@ class DialectRouteAndCalldataV2Json(TypedDict):
 
 
 class RouteAndCalldataV1Json(TypedDict):
-    """GET /{network}/routeAndCalldata without a version."""
+    """GET /{network}/routeAndCalldata without a version: a route and its call."""
 
     route: RouteV1Json
     calldata: CalldataJson
@@ -565,14 +565,14 @@ class PostedRouteRequestJson(TypedDict):
 
 
 class ExecuteRequestJson(PostedRouteRequestJson):
-    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute uses it."""
+    """The body of V1 execute, and of V1 calldata with a route. `deadline` is in Unix seconds; only execute uses it."""
 
     deadline: NotRequired[int]
     details: NotRequired[bool]
 
 
 class CalldataRequestJson(TypedDict):
-    """V1 calldata with an amount in base units."""
+    """The body of V1 calldata for an order, with its amount in base units."""
 
     amount: str
     tokenInAddress: str
@@ -588,7 +588,7 @@ class CalldataRequestJson(TypedDict):
 
 
 class CalldataRequestV2Json(PostedRouteRequestJson):
-    """V2 calldata of a route."""
+    """The body of V2 calldata for a route."""
 
     dialect: NotRequired[str]
     details: NotRequired[bool]

@@ -33,7 +33,7 @@ class ExtremesJson(TypedDict):
 
 
 class RefillPointJson(TypedDict):
-    """The mean share of a displacement that was gone `afterS` seconds after a swap, with its 90% interval."""
+    """The mean share of a displacement that had recovered `afterS` seconds after a swap, with its 90% interval."""
 
     afterS: float
     shareGone: float
@@ -75,8 +75,8 @@ class MeasuredMarketJson(TypedDict):
 
     `origin` is the source of their prices: nodeEvents, storedBlocks or none. `refillUnknown` and `volatilityUnknown`
     explain why `refill` and `volatility` are absent. `moves` counts price changes between `firstTime` and `lastTime`
-    (Unix), and `measuredShare` is the part of the order whose pools are known. `requests` counts requests to the node.
-    `problem` is the error that ended the search early.
+    (Unix), and `measuredShare` is the fraction of the order that trades in known pools. `requests` counts requests to
+    the node. `problem` is the reason why the search ended early.
     """
 
     origin: str

@@ -45,7 +45,7 @@ _LIMITED = (_QUOTE, "compare", "depth", _BUILD, _CHECK)
 
 
 class QuoteParameter(NamedTuple):
-    """A parameter of a quote. It does not exist in a face whose text is empty.
+    """A parameter of a quote. The parameter does not exist in an interface whose text is empty.
 
     `name` is its name on the command line (`--max-hops`), among the arguments of tools and, if it `is_keyword`, in the
     library. `option` is the option's help text, in a `panel` of the help page; an option without `metavar` is a flag.
@@ -83,7 +83,7 @@ class QuoteParameter(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """Its name on the command line."""
+        """The parameter's name as a command-line option."""
         return "--" + self.name.replace("_", "-")
 
     def parse_option(self, text: str) -> Any:

@@ -69,12 +69,12 @@ class OrderRequest(NamedTuple):
     """An order, as stated in a request.
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
-    `reverse`. `excluded` and `only` are ids or names of protocols as the request spells them. The integrator's address
-    and shares may each be absent; the API key decides whether they are allowed. Extensions of the API are `details`,
-    which adds the figures of the quote to its route; `extended`, which adds protocols that the API does not list;
-    `only`, which excludes all other protocols; and in V2 `dialect`, the router dialect that the client expects.
-    `values` has the fields of `Order` and `QuoteRequest` that quote parameters set to values other than the defaults.
-    `advice` adds the advised slippage to the details.
+    `reverse` is set, otherwise of `token_in`. `excluded` and `only` are ids or names of protocols as the request spells
+    them. The integrator's address and shares may each be absent; the API key decides whether they are allowed.
+    Extensions of the API are `details`, which adds the figures of the quote to its route; `extended`, which adds
+    protocols that the API does not list; `only`, which excludes all other protocols; and in V2 `dialect`, the router
+    dialect that the client expects. `values` has the fields of `Order` and `QuoteRequest` that quote parameters set to
+    values other than the defaults. `advice` adds the advised slippage to the details.
     """
 
     amount: int

@@ -1,4 +1,4 @@
-"""Response headers with the state behind a quote and its warnings. Bodies stay as in the published interface.
+"""Response headers with the state behind a quote and its warnings. Bodies stay as in the published API.
 
 X-Swap-State: synced;block=23456789;age=12;tag=latest
 X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED

@@ -41,8 +41,7 @@ def parse_rfc3339(text: str) -> int:
 
 
 def find_unit(number: int, now_s: float) -> tuple[str, int] | None:
-    """Return the name of the unit below seconds in which `number` is a Unix time near `now_s`, and that time in
-    seconds.
+    """Return the unit, smaller than a second, in which `number` is a Unix time near `now_s`, and that time in seconds.
 
     None if no such unit fits.
     """

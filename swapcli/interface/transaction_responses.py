@@ -2,7 +2,7 @@
 
 Render functions take an `UnsignedTransaction`, and a `RouteResult` if the response contains the route. Parse functions
 return a `ParsedTransaction`, preceded by the `RouteResult` if the response contains the route; they raise `NoRoute` if
-the response says that there is no route, and `InvalidInput` with the field if it is malformed.
+the response says that there is no route, and `InvalidInput` with the field if the response is malformed.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def read_pool(chain: BaseChain, kind: str, address: str, decimals: tuple[int, ..
 
 
 def require_family(name: str) -> None:
-    """Require that swapcli finds a family; the message has the reason if its package was skipped."""
+    """Require that swapcli finds a family; the error message has the reason if its package was skipped."""
     assert is_family(name), f'swapcli has no family named "{name}": {_why_not_found([name])}'
 
 
@@ -68,7 +68,7 @@ def require_kind(kind: str) -> None:
 
 
 def require_reader(kind: str) -> PoolReader:
-    """Return the reader of a kind; if there is none, the message names its expected module."""
+    """Return the reader of a kind; if there is none, the error message names its expected module."""
     try:
         return pool_reader(kind)
     except ModuleNotFoundError as error:

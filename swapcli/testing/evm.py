@@ -221,7 +221,7 @@ class Contract:
         return self._coder(function).decode(output)
 
     def calldata(self, function: str, *arguments: object) -> bytes:
-        """Return the selector and the encoded arguments."""
+        """Return the calldata of a call: the selector and the encoded arguments."""
         coder = self._coder(function)
         return coder.selector + coder.encode(arguments)
 

@@ -47,7 +47,7 @@ class NewFamily(NamedTuple):
 
     @property
     def no_vectors(self) -> str:
-        """A document of recorded swaps that contains none."""
+        """A document for recorded swaps that is still empty."""
         source = f"TODO {self.name}: record swaps of the contract, and say which one it is"
         return json.dumps({"format": FORMAT, "source": source, "pools": []})
 

@@ -43,8 +43,8 @@ def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int
 
 
 def swap_there_and_back(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:
-    """Return how much `token_in` a sale and the sale of its output back return; discard the example if the pool rejects
-    either."""
+    """Return how much `token_in` is left after selling `amount_in` and selling the output back. Discard the example if
+    the pool rejects a sale."""
     amount_out, between = swap_or_skip(pool, (token_in, token_out), amount_in)
     return swap_or_skip(between, (token_out, token_in), amount_out)[0]
 
@@ -105,7 +105,8 @@ def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int 
 
 
 def check_two_parts(pool: Pool, way: tuple[str, str], amount_in: int, part: float, dust: float) -> None:
-    """Require that two swaps, the first with `part` of the amount, pay no more than one, up to `dust`."""
+    """Require that two swaps, the first with `part` of the amount, pay no more than one swap of the whole amount, up to
+    `dust`."""
     first = max(int(amount_in * part), 1)
     assume(first < amount_in)
     whole, _ = swap_or_skip(pool, way, amount_in)
@@ -115,7 +116,8 @@ def check_two_parts(pool: Pool, way: tuple[str, str], amount_in: int, part: floa
 
 
 def check_curve_follows(pool: Pool, way: tuple[str, str], amount_in: int, relative: float = 1e-9) -> None:
-    """Require that the curve matches the exact swap's output, and that it is increasing and concave up to there."""
+    """Require that the curve matches the exact swap's output, and that the curve is increasing and concave up to that
+    amount."""
     exact = swap_or_skip(pool, way, amount_in)[0]
     curve = pool.curve(*way)
     assert curve.start_rate > 0

@@ -27,7 +27,7 @@ FORMAT: Final = "recorded-swaps/1"
 
 
 class RecordedSwap(NamedTuple):
-    """A recorded swap in `pool`, and the pool's result for it. Both outputs are None if it is rejected."""
+    """A recorded swap in `pool`, and the pool's result for it. Both outputs are None if the swap is rejected."""
 
     pool: Pool
     expected: int | None
@@ -60,7 +60,7 @@ def replay_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family
 
 
 def check_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family) -> int:
-    """Require that pools pay the contract's outputs and end in its states; return how many swaps paid."""
+    """Require that pools pay the contract's outputs and end in the contract's states; return how many swaps paid."""
     paid = 0
     for swap in replay_recorded_swaps(file, find):
         step = f"{file.name}, {swap.place}"
@@ -75,7 +75,7 @@ def check_recorded_swaps(file: Path, find: Callable[[str], type[Pool]] = family)
 
 
 def source_of(file: Path) -> str:
-    """Return the source: the contract, and how its swaps were recorded."""
+    """Return the source of recorded swaps: the contract, and how its swaps were recorded."""
     return str(_read(file)["source"])
 
 

@@ -17,7 +17,8 @@ _SWAPS_PER_STATE: Final = 4
 
 
 def check_swap(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool] | None:
-    """Require that a swap keeps the guarantee; return its output and the pool after it, or None if it is rejected."""
+    """Require that a swap keeps the guarantee; return its output and the pool after it, or None if the swap is
+    rejected."""
     swapped = swap_or_refuse(pool, (token_in, token_out), amount_in)
     if swapped is None:
         return None

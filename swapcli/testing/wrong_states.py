@@ -32,7 +32,8 @@ _AMOUNTS: Final = (1, 10**6, 10**18, 10**30, 2**127, 2**256 - 1)
 def check_wrong_states(
     pool: Pool, reserve_of: Callable[[Pool, int], float], state: Mapping[str, object] | None = None
 ) -> None:
-    """Require that each wrong state is rejected by field, or belongs to a pool with possible amounts and rates.
+    """Require that each wrong state is rejected with the name of a field, or belongs to a pool with possible amounts
+    and rates.
 
     `pool` is a liquid pool; one or two members of its state and identity are made wrong. `reserve_of` returns how many
     base units of the k-th token a pool can pay. `state` is the state in a market file if it differs from
@@ -144,7 +145,7 @@ def member(state: Any, path: Place) -> Any:
 
 
 def changed(state: Any, path: Place, value: object) -> Any:
-    """Return a copy with another value at `path`."""
+    """Return a copy of a state with `value` at `path`."""
     key, *rest = path
     copy: Any = dict(state) if isinstance(state, Mapping) else list(state)
     if rest:
@@ -157,5 +158,5 @@ def changed(state: Any, path: Place, value: object) -> Any:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a member of a state is an integer, or text for one."""
+    """Return whether a member of a state is an integer, or the text of an integer."""
     return not isinstance(value, bool) and str(value).lstrip("-").isdigit()

@@ -226,7 +226,7 @@ def decode_list(raw: bytes, name: str, error: ErrorFactory, index: int = 0) -> t
 
 
 def decode_bytes(raw: bytes, name: str, error: ErrorFactory, position: int) -> bytes:
-    """Return the `bytes` whose length is in the word at `position`."""
+    """Return the `bytes` value whose length is in the word at `position`. Its content follows that word."""
     length, first = decode_word(raw, name, error, position), position + WORD
     _require(raw, first + length, name, error)
     return raw[first : first + length]

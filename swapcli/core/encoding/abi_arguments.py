@@ -1,4 +1,4 @@
-"""Encode calldata from a function's signature, and its arguments.
+"""Encode calldata from a function's signature and arguments.
 
 All one-word types, `bytes`, tuples, and lists of any supported type can be encoded.
 """

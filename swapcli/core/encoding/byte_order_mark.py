@@ -15,8 +15,8 @@ def is_utf16(content: bytes) -> bool:
 def to_plain_utf8(content: bytes) -> bytes:
     """Return a text as UTF-8 bytes without a byte order mark.
 
-    UTF-16 text with a byte order mark, as written by `>` in Windows PowerShell, is converted. Anything else is returned
-    unchanged: its parser reports the problem.
+    UTF-16 text with a byte order mark, as written by `>` in Windows PowerShell, is converted. Any other bytes are
+    returned unchanged, and their parser reports the problem.
     """
     if is_utf16(content):
         try:

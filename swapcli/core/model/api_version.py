@@ -7,7 +7,8 @@ from enum import StrEnum
 
 
 class ApiVersion(StrEnum):
-    """An API version: V1 reports gas in units and native tokens, V2 gas in wei and wrapped tokens."""
+    """An API version: V1 gives gas in units and the native token as itself, V2 gives gas in wei and the wrapped token
+    instead."""
 
     V1 = "v1"
     V2 = "v2"
@@ -17,5 +18,6 @@ _V2_PATH = re.compile(r"/[^/]+/v2(/|$)", re.IGNORECASE)
 
 
 def version_of_path(path: str) -> ApiVersion:
-    """Return the version that a path selects: `/base/v2/route` belongs to V2, every path without that segment to V1."""
+    """Return the API version of a path: V2 for a path such as `/base/v2/route`, V1 for every path without that
+    segment."""
     return ApiVersion.V2 if _V2_PATH.match(path) else ApiVersion.V1

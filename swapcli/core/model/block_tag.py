@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class BlockTag(StrEnum):
-    """A recent block, by how far the network has agreed on it.
+    """A tag of a recent block, which shows how far the network has agreed on the block.
 
     The network has agreed on the `finalized` block, and will most likely never replace the `safe` block; `latest` is
-    the latest block. `pending` is the block that is being built, with the preconfirmed transactions: on Base, every 200
-    ms.
+    the latest block. `pending` is the block that is being built, including preconfirmed transactions, which Base
+    publishes every 200 ms.
     """
 
     LATEST = "latest"

@@ -7,7 +7,8 @@ from swapcli.core.records import NamedTuple
 
 
 class BookPrices(NamedTuple):
-    """The best bid and ask of a book: the price of one whole `base` in whole `quote`, times 10^`decimals`.
+    """The best bid and ask in an order book. A price is in whole `quote` tokens per whole `base` token, times
+    10^`decimals`.
 
     `venue` is the book's display name. The sizes of the orders are not known. `bid` or `ask` is 0 if there is none.
     """

@@ -59,10 +59,11 @@ class DecodedSwap(NamedTuple):
 
 
 class DecodedApproval(NamedTuple):
-    """Permission for `spender` to take `amount` of a token. It lasts until `expiration_s` (Unix) if Permit2 records it.
+    """Permission for `spender` to take `amount` of a token. The permission lasts until `expiration_s` (Unix) if Permit2
+    records it.
 
-    `token` is None if it is the called contract. `deadline_s` is the deadline of a permit's signature, None for an
-    approval by transaction.
+    `token` is None if the token is the called contract. `deadline_s` is the deadline of a permit's signature, None for
+    an approval by transaction.
     """
 
     token: str | None
@@ -82,10 +83,10 @@ class DecodedMessage(NamedTuple):
 
     `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that the fields cover all
     effects; other messages are dangerous, whatever they contain. `contract_name` is the name of the contract in the
-    domain. `owner` is the account whose tokens the message concerns, `account` the one whose wallet must sign. An order
-    by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
-    `domain_hash` is the hash of the domain, which the contract must report; empty if it is unknown. `problems` are
-    sentences about why it is dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
+    domain. `owner` is the account whose tokens the message concerns, `account` the one whose wallet must sign. A signed
+    order `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix). `domain_hash`
+    is the hash of the domain, which the contract must report; empty if it is unknown. `problems` are sentences about
+    why the message is dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
     """
 
     title: str
@@ -136,9 +137,9 @@ class DecodedPayment(NamedTuple):
 class DecodedOrder(NamedTuple):
     """The order and the terms of a decoded swap; amounts are in base units.
 
-    `amount_in` is 0 if the call does not contain it: the router then sells its whole balance. For an exact output, it
-    is the maximum, and `min_received` is the output. `amount_out` is the quoted output if the call contains it.
-    `deadline_s` is None if the router does not enforce a deadline.
+    `amount_in` is 0 if the call does not contain it: the router then sells its whole balance. For an exact-output swap,
+    `amount_in` is the maximum input, and `min_received` is the output. `amount_out` is the quoted output if the call
+    contains it. `deadline_s` is None if the router does not enforce a deadline.
 
     `min_received` is the enforced minimum. `promised_received` is the sum of the minimums in the parts of the call, if
     that sum is higher. `max_amount_in` is the most that the call can take from the sender, if that is more than
@@ -202,7 +203,7 @@ class DecodedCall(NamedTuple):
 
 
 def enforcer_of_call(call: DecodedCall) -> str:
-    """Return who enforces the deadline of a decoded swap."""
+    """Return the name of the enforcer of a decoded swap's deadline: a router's dialect, `PERMIT`, or `NOBODY`."""
     order = call.order
     if order is None or order.deadline_s is None:
         return NOBODY
@@ -210,8 +211,8 @@ def enforcer_of_call(call: DecodedCall) -> str:
 
 
 def enforcer_of_approval(approval: DecodedApproval, *, is_signed_for_permit2: bool = False) -> str:
-    """Return who enforces the expiry of an approval. Permit2 does if it records the approval or checks its
-    signature."""
+    """Return the name of the enforcer of an approval's expiry. It is Permit2 if Permit2 records the approval or checks
+    its signature."""
     if approval.expiration_s is not None:
         return PERMIT2
     if approval.deadline_s is None:

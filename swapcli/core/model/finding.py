@@ -65,7 +65,7 @@ class FindingCode(StrEnum):
         level: Level | None = None,
         facts: tuple[tuple[str, object], ...] = (),
     ) -> Finding:
-        """Return a finding with this code, by default at its usual level."""
+        """Return a finding with this code. The default `level` is the code's usual level."""
         return Finding(self, level or self.level, message, hint, facts)
 
     LIVE_UNAVAILABLE = "LIVE_UNAVAILABLE", Level.INFO

@@ -35,12 +35,12 @@ class MarketState(NamedTuple):
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None if unknown.
     `placeholder_pools` are the keys of pools whose real addresses are unknown; nothing is deployed at their addresses.
-    `transfers` has, by address, the tokens whose transfers were tested or that are marked in a file; `UNKNOWN` is a
-    token that could not be tested. `pinned` shows whether the node's answers were proven to be of `block`; None without
-    a node. `tag` is the block's tag when it was read, None for a past block that was requested. `clock_offset_s` is the
-    offset to add to this machine's clock to get the network's time; it is 0 unless several nodes agree that the clock
-    is wrong. `skipped_pools` could not be read because their readers failed. `coverage` describes, for people, which
-    pools were looked up; empty if all were.
+    `transfers` has, by address, the tokens whose transfers were tested or that are marked in a file; `UNKNOWN` marks a
+    token that could not be tested. `pinned` shows whether the node's answers were proven to belong to `block`; None
+    without a node. `tag` is the block's tag when it was read, None for a past block that was requested.
+    `clock_offset_s` is the offset to add to this machine's clock to get the network's time; it is 0 unless several
+    nodes agree that the clock is wrong. `skipped_pools` could not be read because their readers failed. `coverage`
+    describes, for people, which pools were looked up; empty if all were.
     """
 
     network: Network

@@ -1,4 +1,4 @@
-"""A supported network: IDs, tokens, protocols and addresses. Pure data; adding a network touches no code."""
+"""A supported network: IDs, tokens, protocols and addresses. Pure data; adding a network requires no code."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class NetworkTraits(NamedTuple):
     `address_noun` is the word for an address; with `has_checksums`, its letters encode a checksum. The native token is
     an ordinary token with its own address if `native_is_token`, otherwise it has the zero address. With `has_felts`,
     calls are lists of field elements, otherwise bytes. `token_page` and `contract_page` are paths in explorers.
-    Addresses with a number below `system_addresses` belong to the network itself, and no account has one below
+    Addresses with a number below `system_addresses` belong to the network itself, and no account has an address below
     `lowest_account`. `has_v2` shows whether the second API version exists by default. With `has_eth_nodes`, nodes
-    support Ethereum's JSON-RPC and can simulate unsent transactions, which every check and rehearsal needs.
+    support Ethereum's JSON-RPC and can simulate unsent transactions, which every check and simulation needs.
     """
 
     address_noun: str

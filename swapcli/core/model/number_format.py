@@ -102,7 +102,7 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
 
 
 def format_time(unix_s: int, *, has_seconds: bool = True) -> str:
-    """Format a time for people: "2026-12-01 11:34:32 UTC"; or as seconds if it is outside the calendar."""
+    """Format a time for people: "2026-12-01 11:34:32 UTC". A time outside the calendar is formatted as Unix seconds."""
     try:
         moment = datetime.fromtimestamp(unix_s, UTC)
     except (OverflowError, ValueError, OSError):
@@ -111,7 +111,8 @@ def format_time(unix_s: int, *, has_seconds: bool = True) -> str:
 
 
 def format_iso_time(unix_s: int) -> str:
-    """Format a time for programs as ISO 8601, "2026-12-01T11:34:32Z"; or as seconds if it is outside the calendar."""
+    """Format a time for programs as ISO 8601, "2026-12-01T11:34:32Z". A time outside the calendar is formatted as Unix
+    seconds."""
     try:
         return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):

@@ -18,7 +18,7 @@ MAX_HOPS = 16
 
 
 class Order(NamedTuple):
-    """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
+    """A swap of `amount` base units: of `token_in`, or of `token_out` if `reverse` is set.
 
     The native token has the zero address; routing uses its wrapped form. `excluded_protocols` are `amm_name`s; with
     `allows_only`, the order named the only protocols to use: `excluded_protocols` are all others, and protocols unknown

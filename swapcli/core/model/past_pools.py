@@ -9,8 +9,7 @@ from swapcli.core.records import NamedTuple
 
 
 class PastPools(NamedTuple):
-    """The states that pools, by key, had unchanged over several blocks. `times_s` are the Unix times of these
-    blocks."""
+    """Pool states, by key, that did not change over several blocks. `times_s` are the Unix times of these blocks."""
 
     times_s: tuple[int, ...]
     pools: Mapping[str, Pool]

@@ -190,7 +190,7 @@ class Pool(ABC):
 
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
+        """Return a float model of one direction of the pool, for the solver. Each call builds a new curve."""
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
         """Return how much more than `curve` a swap may pay; None if all rounding favours the pool."""
@@ -199,12 +199,14 @@ class Pool(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1` as JSON values, which `from_state` of the family parses."""
+        """Return the family's fields in the file format `swap-market/1`, as JSON values that the family's `from_state`
+        parses."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Parse the family's fields of `swap-market/1`. Raises `InvalidPoolState`, which names the field."""
+        """Parse the family's fields in the file format `swap-market/1`. Raises `InvalidPoolState`, which names the
+        field."""
 
     def gas_units(self, after: Pool) -> int:
         """Return the estimated gas units of a swap that changes this state to `after`.
@@ -243,10 +245,10 @@ class Pool(ABC):
 def guard_swap(swap: _Swap) -> _Swap:
     """Return a family's `swap` with the guarantees of `Pool.swap` for any state, tokens and amount.
 
-    It rejects inputs of 0 or less, inputs too large for any token to transfer, and outputs of 0 or less. An exception
-    other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, see `pass_request_errors`.
-    After a swap of an absurd amount, the state must be one that `from_state` reads. A function that is already guarded
-    is returned unchanged.
+    The returned function rejects inputs of 0 or less, inputs too large for any token to transfer, and outputs of 0 or
+    less. An exception other than `PoolError` becomes `UncomputableSwap`, unless it concerns the whole request, see
+    `pass_request_errors`. After a swap of an absurd amount, the state must be one that `from_state` reads. A function
+    that is already guarded is returned unchanged.
     """
     if getattr(swap, "is_guarded", False):
         return swap  # dataclasses with slots create their class twice

@@ -1,4 +1,4 @@
-"""The price of a token and its basis."""
+"""The USD price of a token, and the pools it is based on."""
 
 from __future__ import annotations
 

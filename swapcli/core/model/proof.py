@@ -108,8 +108,8 @@ class ProvenLimits(NamedTuple):
 
 
 class ProvenBound(NamedTuple):
-    """A bound with its leaves. The conditions of the leaves cover all routes, so the bound is the largest bound of a
-    leaf.
+    """A bound with its leaves. The conditions of the leaves together cover all routes, so the bound is the largest
+    bound of a leaf.
 
     `excluded` are the directions that an acyclic bound does not count; `limits` belong to a bound net of gas.
     """
@@ -137,7 +137,7 @@ class ProofGas(NamedTuple):
 
 
 class ProofParts(dict[str, Any]):
-    """Data shared by all proofs on one pool state. It is not pickled but computed again."""
+    """Data shared by all proofs on one pool state. It is not pickled: a copy computes it again."""
 
     def __reduce__(self) -> tuple[type[ProofParts], tuple[()]]:
         """Pickle without the contents."""

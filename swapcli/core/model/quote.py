@@ -39,7 +39,7 @@ class Segment(NamedTuple):
 
 
 class Route(NamedTuple):
-    """Segments whose shares add up to 10,000."""
+    """The segments of a route. Their shares add up to 10,000."""
 
     segments: tuple[Segment, ...]
 
@@ -93,8 +93,8 @@ class NetBound(NamedTuple):
     token.
 
     It covers routes of at most `max_hops` hops over `pools` pools; pools that are dust to the order are omitted. The
-    gap is relative to the quote's output after gas. `is_complete` means that the branching ended: the remaining gap is
-    due to shares, rounding or the relaxation. Otherwise it stopped at its work limit.
+    gap is relative to the quote's output after gas. `is_complete` means that the branch and bound finished: the
+    remaining gap is due to shares, rounding or the relaxation. Otherwise it stopped at its work limit.
     """
 
     bound: float

@@ -64,7 +64,7 @@ class QuoteFigures(NamedTuple):
 
     `unread_gain_bps` is the most that unread pools might add to the output, by their last known state; None if no limit
     stopped the reading. `proof_file` is the file to which the proof of the certificate was written. `router_choice`
-    shows which router was chosen, None if there was no choice because of the settings or for lack of a node.
+    shows which router was chosen, None if there was no choice because the settings name the router or no node was read.
     `book_prices` are the best prices between the two tokens in an order book that no route can use, at the block of a
     live quote; None without such a book.
     """

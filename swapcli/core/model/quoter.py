@@ -35,7 +35,7 @@ class PackedArgument(NamedTuple):
 class ContractFunction(NamedTuple):
     """A function to call.
 
-    `contract` is an address or a value name after `$`; `signature` is like `balanceOf(address)`.
+    `contract` is an address or the name of a value after `$`; `signature` is like `balanceOf(address)`.
     """
 
     contract: str
@@ -70,9 +70,8 @@ class ReadValue(NamedTuple):
 class PoolEnumeration(NamedTuple):
     """How to list a protocol's pools. `function` returns a list of tuples of words, which are named in `entry`.
 
-    If there is a `length`, `length` returns the number of entries, and `function` returns entry `$index`. With
-    `is_nested`, each entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, every two entries are the
-    tokens of one pool.
+    If `length` is set, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`, each
+    entry is its own list (`address[][]`). With `lists_tokens_of_pairs`, every two entries are the tokens of one pool.
     """
 
     function: ContractFunction
@@ -85,7 +84,7 @@ class PoolEnumeration(NamedTuple):
 class CreationEvent(NamedTuple):
     """An event by which `contract` announces each pool.
 
-    `entry` names its values in the order of the log: indexed ones first.
+    `entry` names the event's values in the order of the log: indexed values first.
     """
 
     contract: str
@@ -98,7 +97,7 @@ class Quoter(NamedTuple):
     protocols.
 
     `quotes` are the functions that quote a sale of a pool's first and of its second token. `is_sent_as_transaction`
-    means that they depend on the sender or the gas price. `values` are read before every quote. `holder` is the
+    means that the quotes depend on the sender or the gas price. `values` are read before every quote. `holder` is the
     contract whose balances limit a pool's output, None if it is unknown.
 
     The pools come from `enumeration`, from the events `created`, and from `pools`, each a set of values. `reads`

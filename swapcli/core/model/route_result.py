@@ -69,7 +69,7 @@ class RouteResult(NamedTuple):
 
     @property
     def output_amount_after_fee(self) -> int | None:
-        """The output after the integrator's fee; None without a fee."""
+        """The output less the integrator's fee; None without a fee."""
         fee_bps = self.integrator.fee_bps if self.integrator else 0
         return after_fee(self.output_amount, fee_bps) if fee_bps else None
 

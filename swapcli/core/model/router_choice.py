@@ -17,7 +17,7 @@ class RouterChoice(NamedTuple):
 
     `over` is the most trusted dialect that could execute the order. `gain_bps` is how much more the chosen router pays
     than the best route through `over`, after gas, in basis points of the output. Both are None if `over` is the chosen
-    dialect. `passed` are more trusted dialects that were not available.
+    dialect. `passed` are more trusted dialects that could not be chosen.
     """
 
     dialect: str

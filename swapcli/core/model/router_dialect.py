@@ -57,7 +57,7 @@ class RouterDialect(Protocol):
         """Whether the router can pay integrators a share of the surplus."""
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool as the router executes it, None if it cannot.
+        """Return the pool as the router executes it, None if the router cannot execute it.
 
         The result differs from `pool` if the router computes the output itself instead of calling the pool.
         """
@@ -74,7 +74,7 @@ class RouterDialect(Protocol):
         """Whether the router rejects a swap after its deadline."""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """Build the transaction for the router at an address.
+        """Build the transaction that calls the router at the address `router`.
 
         Raises `InvalidRoute` if the router cannot execute the steps, or cannot pay the integrator; `ConfigError` if the
         network lacks a setting that the payload needs; `InvalidInput` for a value that does not fit its type.
@@ -110,7 +110,7 @@ def family_of_package(pool: Pool) -> InvalidRoute:
 
 
 class InterfaceDialect(RouterDialect, Protocol):
-    """A dialect of the routers in the Fibrous API: its calls contain a route and swap parameters."""
+    """A dialect of routers in the Fibrous API. Its calls contain a route and swap parameters."""
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
@@ -118,7 +118,8 @@ class InterfaceDialect(RouterDialect, Protocol):
         """Build the call that executes `steps`. Raises the same errors as `build_payload`."""
 
     def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
-        """Encode a call to the router at an address. Raises `InvalidInput` for a value that does not fit its type."""
+        """Encode a call to the router at the address `router`. Raises `InvalidInput` for a value that does not fit its
+        type."""
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
         """Decode the calldata of a call (hex with 0x) or, on Starknet, its felts.

@@ -1,4 +1,4 @@
-"""How a router executes a route: how it spends its balances, and in which steps it divides shares."""
+"""How a router executes a route: how it spends its balances, and how finely it divides shares."""
 
 from __future__ import annotations
 

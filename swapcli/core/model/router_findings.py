@@ -40,7 +40,7 @@ class RouterFinding(NamedTuple):
 
 
 class RouterFindings(NamedTuple):
-    """The simulation results for one router, by protocol ID, while its code had the hash `code_hash`."""
+    """The simulation results for one router, by protocol ID, obtained while its code had the hash `code_hash`."""
 
     code_hash: str
     protocols: Mapping[int, RouterFinding] = MappingProxyType({})

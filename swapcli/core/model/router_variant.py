@@ -34,8 +34,7 @@ class ExtraDataForm(StrEnum):
 
 
 class RouterVariant(NamedTuple):
-    """One variant of a router. `forms` pairs the IDs of protocols with their forms, for protocols whose form is not
-    `extra_data`."""
+    """One variant of a router. `forms` has (protocol ID, form) for each protocol whose form is not `extra_data`."""
 
     rate: RateVariant = RateVariant.RELATIVE
     extra_data: ExtraDataForm = ExtraDataForm.TWO_BYTES

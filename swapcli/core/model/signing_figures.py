@@ -1,4 +1,4 @@
-"""A node's figures before signing, for comparison with those of other nodes."""
+"""A node's figures before signing, for comparison with the figures of other nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NodeFigures(NamedTuple):
 class FeeEstimate(NamedTuple):
     """A node's estimate for a version 3 transaction: units of each resource, and their prices in fri.
 
-    A fri is the base unit of STRK. The names are those of the specification's FEE_ESTIMATE.
+    A fri is the base unit of STRK. The fields are named as in the specification's FEE_ESTIMATE.
     """
 
     l1_gas_consumed: int

@@ -24,7 +24,8 @@ class SkippedPool(NamedTuple):
 
 
 def pass_request_errors(error: Exception) -> None:
-    """Raise the error if it does not concern a single pool: the node failed, the client left, or memory is full."""
+    """Raise the error unless it concerns only one pool. A failed node, a disconnected client or full memory concerns
+    more."""
     is_of_node = isinstance(error, UpstreamError) and not isinstance(error, InvalidUpstreamResponse)
     if is_of_node or isinstance(error, (Cancelled, MemoryError)):
         raise error
@@ -33,7 +34,7 @@ def pass_request_errors(error: Exception) -> None:
 def fault_reason(error: Exception) -> str:
     """Return the reason for skipping a pool after an exception in its code, such as "ValueError: math domain error".
 
-    Raises the error if it does not concern a single pool.
+    Raises the error unless it concerns only one pool.
     """
     pass_request_errors(error)
     if isinstance(error, UncomputableSwap):

@@ -99,7 +99,7 @@ class SwapTerms(NamedTuple):
 
 
 def check_shares(fee_bps: int, surplus_bps: int) -> None:
-    """Raise `IntegratorError` if both are set, `InvalidOption` if one is out of range."""
+    """Raise `IntegratorError` if fee and surplus are both set, `InvalidOption` if either is out of range."""
     if fee_bps and surplus_bps:
         raise IntegratorError(BOTH_FEE_AND_SURPLUS, hint="give only one of them (0 means not given)")
     _check_bps("integrator fee", fee_bps, MAX_FEE_BPS)

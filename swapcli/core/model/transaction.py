@@ -36,7 +36,7 @@ _WORDS: Final = {
 
 
 class RouterRouteParam(NamedTuple):
-    """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` in the API.
+    """The amounts and parties of a call: `RouteParam` in the router contract, `CalldataRoute` in the API.
 
     Addresses are canonical; a native token has the address of its wrapped form, and `swap_type` marks it as native.
     `amount_out` is the output of a replay; `min_received` is that output after an integrator's fee and slippage.
@@ -52,7 +52,7 @@ class RouterRouteParam(NamedTuple):
 
 
 class RouterSwapParam(NamedTuple):
-    """One entry of the router's list: `SwapParams` of the router, `SwapParameter` in the API.
+    """One entry in the router's list of swaps: `SwapParams` in the router contract, `SwapParameter` in the API.
 
     The swap spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` describes
     the pool beyond its address, in the encoding of its protocol: bytes on an EVM network, felts on Starknet.
@@ -95,7 +95,7 @@ class EncodedCall(NamedTuple):
 class Approval(NamedTuple):
     """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
 
-    The token records it or, with `expiration_s` (Unix), the Permit2 contract, in which case it ends at that time.
+    The token records it or, with `expiration_s` (Unix), the Permit2 contract records it until that time.
     `is_revoked_first` means that the token rejects a change of a nonzero allowance.
     """
 

@@ -176,7 +176,7 @@ def hash_code(code: bytes) -> str:
 
 
 def check_account(address: str, kind: Kind) -> None:
-    """Raise `InvalidAddress` for a canonical address that no account on such a network can have."""
+    """Raise `InvalidAddress` for a canonical address that no account on this kind of network can have."""
     if not is_foreign_account(address, kind):
         return
     shown = f"0x{int(address, 16):040x}"
@@ -194,7 +194,7 @@ def is_foreign_account(address: str, kind: Kind) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` can be a name. Every name has a dot, and no address does.
+    """Return whether `text` can be a name in a name service. Every such name has a dot, and no address does.
 
     Shortened addresses, URLs and email addresses also have dots, but their other characters never occur in names.
     """

@@ -1,8 +1,8 @@
 """Look up a network by name or chain ID. A network is a file in `definitions/`: adding one requires no code.
 
 A user may describe more networks, or add tokens, routers and the like to the packaged ones, in network files (`files`,
-by name) and in the `networks` section of the settings (`added`, name -> mapping), which override the files. Both are
-read only when that network is requested.
+by name) and in the `networks` section of the settings (`added`, name -> mapping), which override the files. Files and
+settings are read only for the requested network.
 """
 
 from __future__ import annotations

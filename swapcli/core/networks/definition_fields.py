@@ -25,7 +25,8 @@ _WEB_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
 
 
 class DefinitionFields(FieldReader):
-    """A mapping whose keys must all be in `known`. Its path is like `networks.NAME` or `base.json: tokens[3]`.
+    """A mapping whose keys must all be in `known`. The path of the mapping is like `networks.NAME` or `base.json:
+    tokens[3]`.
 
     An optional key that is null counts as absent. Errors are `ConfigError`s with the key in their details.
     """
@@ -60,8 +61,8 @@ class DefinitionFields(FieldReader):
 
     @classmethod
     def unknown(cls, path: str, kind: str, name: object, known: Collection[str], key: str | None = None) -> Exception:
-        """Return the error for a name at `path`, such as a key, that is not in `known`; its hint has the closest
-        ones."""
+        """Return the error for a name at `path`, such as a key, that is not in `known`; the hint has the closest
+        names."""
         from swapcli.core.encoding.closest import closest_names, did_you_mean
 
         hint = did_you_mean(closest_names(str(name), known)) or f"known {kind}s: {', '.join(known)}"

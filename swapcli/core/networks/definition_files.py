@@ -29,7 +29,7 @@ def packaged_networks() -> frozenset[str]:
 
 @cache
 def read_definition(name: str) -> dict[str, Any]:
-    """Return the description of a packaged network, as in its file."""
+    """Return the description of a packaged network, as written in its definition file."""
     folder = _FOLDER if name in interface_networks() else _FURTHER
     with open(os.path.join(folder, name + _SUFFIX), encoding="utf-8") as file:
         return dict(json.load(file))

@@ -21,7 +21,8 @@ _JSON_BEGINS = ("{", "[")
 
 
 class TokenListEntry(NamedTuple):
-    """A token in a list: its address or symbol, its place for errors, and its decimals if the list has them."""
+    """A token in a list: its address or symbol, its place in the list for error messages, and its decimals if the list
+    has them."""
 
     name: str
     place: str

@@ -1,4 +1,4 @@
-"""Let routes found on other state compete with the result of a search: each is replayed exactly, and the best one
+"""Let routes found on other states compete with the result of a search: each is replayed exactly, and the best one
 wins."""
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def is_better(order: Order, found: ScoredRoute, other: ScoredRoute | None, margi
 
 
 def input_with_gas(found: ScoredRoute) -> float:
-    """Return the input of a route plus its gas, which is worth the same part of the input as of the output."""
+    """Return a route's input plus its gas cost in input units. Gas costs the same fraction of the input as of the
+    output."""
     return found.amount_in * (2.0 - found.net / found.replay.amount_out)
 
 

@@ -1,7 +1,7 @@
 """The terms of a dual bound, and their exact sum, rounded up.
 
-A float stands for its shortest decimal text, as in the document of a proof. This way, the texts in a proof add up to
-its quote's bounds.
+A float stands for its shortest decimal text, as in a proof document. This way, the texts in a proof add up to its
+quote's bounds.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ def fits_block(gas_units: int, block_gas_limit: int) -> bool:
 
 
 def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN_ROUTER_GAS) -> int:
-    """Return the gas units of a transaction between two tokens, from its replay and the `pools` (by key) before it."""
+    """Return the gas units of a transaction between two tokens, from the replay of its route and the `pools` (by key)
+    before the swap."""
     swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
     again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
     swaps += sum(uses * (pools[key].gas_units(pools[key]) + router.repeated_swap) for key, uses in again.items())
@@ -90,7 +91,8 @@ def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN
 def least_swap_gas(pool: Pool, router: RouterGas = OWN_ROUTER_GAS) -> int:
     """Return the least gas units that a swap in one direction of `pool` adds to `route_gas`.
 
-    A pool with several tokens may trade two pairs of them in one route; for the second, its storage is already warm.
+    A pool with several tokens may trade two pairs of its tokens in one route; for the second pair, the pool's storage
+    is already warm.
     """
     warm = min(0, router.repeated_swap) if len(pool.tokens) > 2 else 0
     return pool.gas_units(pool) + router.each_swap + router.by_kind.get(_kind(pool), 0) + warm

@@ -22,7 +22,7 @@ def least_input(
     """Return the smallest input for which `route` replays to at least `amount_out`, with its replay; None if there is
     none.
 
-    `scorer` has the pools and executes the route; the amounts start around `first_guess`, whose replay and marginal
+    `scorer` has the pools and executes the route; the search starts around `first_guess`, whose replay and marginal
     rate may be given as `first_replay` and `slope`. Calls the scorer's check once per replay.
     """
     replays = _Replays(scorer, route)

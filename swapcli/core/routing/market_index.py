@@ -83,7 +83,7 @@ class MarketIndex:
 
     @cached_property
     def protocols(self) -> frozenset[str]:
-        """The protocols of the pools."""
+        """The protocols of the market's pools."""
         return frozenset([pool.protocol for pool in self.market.pools.values()])
 
     def dust_filter(self, excluded: frozenset[str] = frozenset()) -> DustFilter:

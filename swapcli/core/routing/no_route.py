@@ -74,7 +74,7 @@ def search_timed_out(order: Order) -> NoRoute:
 
 
 def tokens_not_connected(order: Order, graph: MarketGraph, network: Network) -> NoRoute:
-    """Return the error for an order whose tokens no path connects within its limits."""
+    """Return the error for an order whose tokens are not connected by any path within its limits."""
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hop{'s' if order.max_hops != 1 else ''}"
     protocols, hint_of_protocols = "", []

@@ -1,7 +1,8 @@
 """Predict the states of unread pools from the price moves of pools that were read in two states.
 
-Arbitrage keeps the pools of a token in line: most of a pool's price change is due to its tokens' moves, which all their
-pools share. The rest is specific to the pool, and its spread measures the error of a prediction for any other pool.
+Arbitrage keeps the pools of a token in line: most of a pool's price change is due to the price moves of its tokens,
+which all pools of these tokens share. The rest is specific to the pool, and its spread measures the error of a
+prediction for any other pool.
 
 The moves are the least-squares potentials of a graph (Jiang, Lim, Yao, Ye, Statistical ranking and combinatorial Hodge
 theory, 2011), iteratively reweighted with Cauchy weights against outliers.

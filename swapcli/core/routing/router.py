@@ -192,10 +192,10 @@ class Router:
         return self.index.without_broken_pools(search)
 
     def replay_again(self, result: SearchResult) -> SearchResult | None:
-        """Return a result whose routes were found on other states of the pools, with their amounts on the current
-        states.
+        """Replay the routes of a result from other states of the pools. Return the result with the amounts on the
+        current states.
 
-        None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
+        Return None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
         from swapcli.core.routing.search.scored_route import RouteScorer
 

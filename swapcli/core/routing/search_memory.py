@@ -45,7 +45,7 @@ class _Entry(NamedTuple):
 class SearchMemory:
     """The most recent searches on a market, one per pair of tokens and options.
 
-    Threads may share it, as may routers of successive states of the market.
+    Threads may share a memory, as may routers for successive states of the market.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The pairs of tokens whose pools an order may trade with."""
+"""The token pairs between which an order may trade."""
 
 from __future__ import annotations
 

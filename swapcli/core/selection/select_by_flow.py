@@ -139,7 +139,7 @@ def select_by_flow(
     """Return the IDs of at most `limit` pools for an order of `flow` dollars between `ends`.
 
     The offers of each pair are sorted. `unit_prices` are dollars per base unit, by token: an order of few units may
-    lose one to rounding, so its flow is also estimated with these losses.
+    lose a whole unit to rounding, so its flow is also estimated with such losses.
     """
     unreachable = unreachable_within(offers, ends, max_hops)
     offers = {pair: pair_offers for pair, pair_offers in offers.items() if pair not in unreachable}

@@ -1,8 +1,8 @@
 """Select the pools that a quote reads. For a market of any size, the number of rows read is bounded.
 
-The tokens are the two of the order, the *hubs* with the largest throughput, and around each end of the order the tokens
-over which most of it can leave. For each pair of these tokens, the deepest pools and those with the best rates are
-candidates; `select_by_flow` keeps those that the order can use.
+The tokens are the order's two tokens, the *hubs* with the largest throughput, and near each of the two tokens the ones
+through which most of the order can be traded. For each pair of these tokens, the deepest pools and those with the best
+rates are candidates; `select_by_flow` keeps those that the order can use.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _offers(
 
 
 def pricing_pools(reader: RankingReader, token_id: int) -> Iterator[int]:
-    """Yield the ids of the deepest pools along the widest path to a dollar token. They price tokens and gas."""
+    """Yield the ids of the deepest pools along the widest path to a dollar token. These pools price tokens and gas."""
     for _ in range(_MAX_PRICING_HOPS):
         parent = reader.token(token_id).parent
         if parent is None:

@@ -91,7 +91,8 @@ class FieldReader:
         return self.read(key, parse_boolean) if key in self.values else default
 
     def choice(self, key: str, choices: Collection[str], default: str | None = None) -> str:
-        """Read one of a few strings; return `default`, if there is one, for a field that is absent or null."""
+        """Read a string that must be one of `choices`; return `default`, if there is one, for a field that is absent or
+        null."""
         return default if default is not None and not self.has(key) else self.read(key, parse_choice, choices)
 
     def nested(self, key: str) -> Self:

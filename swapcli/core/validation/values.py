@@ -185,7 +185,7 @@ def parse_printable(value: object) -> str:
 
 
 def parse_choice(value: object, choices: Collection[str]) -> str:
-    """Parse one of a few strings."""
+    """Parse a string that must be one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidValue(f"one of {', '.join(choices)}", value)
     return value

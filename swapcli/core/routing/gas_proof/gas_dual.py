@@ -47,7 +47,8 @@ class PricedArc(NamedTuple):
         return self.best_trade(price_in, price_out)[0] if price_out * self.arc.rate > price_in else 0.0
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float, float, float]:
-        """Return the surplus, the amounts in and out, and the change of the amount in per logarithm of the rate."""
+        """Return the surplus, the amounts in and out, and the change of the input per unit of change in the logarithm
+        of the rate."""
         amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         if amount_in > self.limit:
             amount_in, amount_out, slope = self.limit, self.arc.curve.amount_out(self.limit), 0.0

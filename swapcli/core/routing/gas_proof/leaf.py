@@ -30,15 +30,15 @@ class Conditions(NamedTuple):
     order: frozenset[TokenPair] = frozenset()
 
     def using(self, arc: int) -> Conditions:
-        """Return these conditions, plus the use of an arc."""
+        """Return these conditions with the arc added to the used arcs."""
         return self._replace(used=self.used | {arc})
 
     def without(self, arc: int) -> Conditions:
-        """Return these conditions, plus the exclusion of an arc."""
+        """Return these conditions with the arc added to the unused arcs."""
         return self._replace(unused=self.unused | {arc})
 
     def ordering(self, first: int, second: int) -> Conditions:
-        """Return these conditions, plus the order of `first` before `second`."""
+        """Return these conditions with the added condition that `first` comes before `second`."""
         firsts = {first, *(i for i, j in self.order if j == first)}
         seconds = {second, *(j for i, j in self.order if i == second)}
         order = self.order.union((i, j) for i in firsts for j in seconds)
@@ -49,7 +49,7 @@ class Conditions(NamedTuple):
         return hop[::-1] not in self.order
 
     def earlier(self) -> Mapping[int, Sequence[int]]:
-        """Return the tokens that come before each token."""
+        """Return, for each token, the tokens that come before it."""
         found: dict[int, list[int]] = {}
         for first, second in sorted(self.order):
             found.setdefault(second, []).append(first)
@@ -75,8 +75,8 @@ class Leaf(NamedTuple):
     """An unsplit branch: the arcs that its routes use and do not use, and its bound at `rates` of hops, proven by
     `terms`.
 
-    `product` is at least that of the rates on any simple path. `before` has pairs of tokens; the first comes before the
-    second.
+    `product` is at least the product of the rates on any simple path. In each pair of tokens in `before`, the first
+    comes before the second.
     """
 
     used: Sequence[Arc]

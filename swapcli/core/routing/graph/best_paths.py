@@ -31,7 +31,8 @@ point."""
 def relax_layers(
     start: Mapping[int, _Label], max_hops: int, extend: Callable[[Mapping[int, _Label], int], dict[int, _Label]]
 ) -> Iterator[dict[int, _Label]]:
-    """Yield the labels that the first hop from `start` improves, then those that the second improves, up to `max_hops`.
+    """Yield the labels that the first hop from `start` improves, then the labels that the second hop improves, and so
+    on up to `max_hops`.
 
     `extend(front, hop)` returns the labels that improve with one more hop from the tokens of `front`; `hop` counts from
     0. The layers end early once nothing improves.
@@ -78,9 +79,9 @@ def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices
     """Return prices of all tokens for a bound over `graph`.
 
     Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy get their
-    purchase cost as price; tokens that nothing sells get the price that dust pools pay. All others are worth next to
-    nothing or are not connected to a priced token. They get the smallest price, at which the holdings of all pools are
-    worth nothing.
+    purchase cost as price; tokens that nothing sells get the price that dust pools pay. All other tokens are worth next
+    to nothing or are not connected to a priced token. They get the smallest price, at which the holdings of all pools
+    are worth nothing.
     """
     costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
     return dict.fromkeys(range(len(graph.addresses)), MIN_PRICE) | extend_prices(graph, costs, target)

@@ -74,7 +74,8 @@ class Arc:
         return amount_in, amount_out
 
     def surplus(self, prices: Prices) -> float:
-        """Return the profit of the best trade at `prices`, in their unit; a token without a price is worth nothing."""
+        """Return the profit of the best trade at `prices`, in the unit of the prices; a token without a price is worth
+        nothing."""
         price_in, price_out = prices.get(self.token_in, 0.0), prices.get(self.token_out, 0.0)
         if price_out * self.rate <= price_in:
             return 0.0
@@ -176,8 +177,8 @@ class MarketGraph:
     def with_arcs(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
         """Return the graph with different arcs and a different best rate for some pairs of tokens (in, out).
 
-        The new arcs are a subset of the pair's, in the same order; a pair without arcs is removed. Both graphs share
-        unchanged rows.
+        The new arcs are a subset of the pair's old arcs, in the same order; a pair without arcs is removed. Both graphs
+        share unchanged rows.
         """
         graph = self._with_rows(replacements)
         # Without the removed pairs, the core may be smaller. Tokens that are now dead ends only cost time.

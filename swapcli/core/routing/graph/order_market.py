@@ -6,8 +6,8 @@ values convert a slice of the order into other tokens. Like dollar prices, they 
 order of magnitude matters.
 
 A token's spot price is the amount of the output token that one unit brings over the best single path. At spot prices,
-no pool has a profitable trade, which makes them a feasible starting point for the solver. They are found by layered
-relaxation from the output token, one layer per hop, at the best rates for a slice.
+no pool has a profitable trade, which makes them a feasible starting point for the solver. Spot prices are found by
+layered relaxation from the output token, one layer per hop, at the best rates for a slice.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class SliceMarket(NamedTuple):
     """The shared data of all orders with slices of one reference value.
 
     The best rates of the graph are for a slice, and the graph has no arcs that pay next to nothing for a slice.
-    `is_whole` means that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well.
+    `is_whole` means that `graph` is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well.
     `values` are the reference values. If `slices` is None, slices are infinitely small.
     """
 
@@ -104,7 +104,7 @@ class FormerSliceMarket(NamedTuple):
 
 
 class DustFilter:
-    """A builder and cache of filtered markets, one for orders of similar size into the same token."""
+    """A builder and cache of filtered markets, one for orders of similar size that buy the same token."""
 
     def __init__(
         self,
@@ -503,7 +503,7 @@ class SpotPrices:
         return {i: rate for i, rate in self._graph.best_rate_in[token].items() if i in core or i in path}
 
     def sell_along(self, amount: float, path: list[int]) -> float:
-        """Return the output of `amount` when the best pool of each hop on `path` sells all of it."""
+        """Return the output of `amount` if each hop on `path` sells its whole input in its best pool."""
         for i, j in pairwise(path):
             amount_in, amount = amount, 0.0
             for arc in self._graph.arcs_by_pair[i][j]:

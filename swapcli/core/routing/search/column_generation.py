@@ -43,7 +43,7 @@ class ActiveSet(NamedTuple):
 
     @property
     def last(self) -> CandidateSolution:
-        """The solution over all of its tokens."""
+        """The last solution, which is over all tokens of the set."""
         return self.stages[-1]
 
 

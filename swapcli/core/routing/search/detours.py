@@ -100,7 +100,7 @@ class DetourSearch:
         """Return at least the `count` best detours, over at most `max_outside` outside tokens from each end.
 
         Tokens are tried by value over cost, which bounds the gain unless an outside neighbour has a better offer. Costs
-        cover whole detours, so that the ends of a long one meet where it is sold for an inside token.
+        cover whole detours, so that the two ends of a long detour meet where the detour is sold for an inside token.
         """
         costs = self._costs.over(2 * max_outside - 1)
         new = costs.keys() - self._valued

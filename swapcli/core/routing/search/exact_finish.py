@@ -222,7 +222,7 @@ class ShareSearch:
         self._hops = {pair: hop for pair, hop in self._hops.items() if pair in used}
 
     def run(self, found: ScoredRoute, *, moves_shares: bool = True) -> Iterator[ScoredRoute]:
-        """Yield routes with increasing output after gas; `found` is the replay of the current one.
+        """Yield routes with increasing output after gas; `found` is the replay of the current route.
 
         Large moves between paths come first, then small ones, and last changes of pools that save gas. Without
         `moves_shares`, moves between paths come only if the route crosses ticks. Calls the problem's check

@@ -56,7 +56,7 @@ class SwapSpec(NamedTuple):
 
     @property
     def endpoints(self) -> tuple[int, int]:
-        """(source, target)."""
+        """The numbers of the order's two tokens: (source, target)."""
         return self.source, self.target
 
 
@@ -67,7 +67,7 @@ class Exclusions(NamedTuple):
     arcs: frozenset[int] = frozenset()
 
     def without(self, pairs: Set[TokenPair], arcs: Set[int]) -> Exclusions:
-        """Return these exclusions without the given ones."""
+        """Return these exclusions without the given pairs and arcs."""
         return Exclusions(self.pairs - pairs, self.arcs - arcs)
 
     def allows(self, arc: Arc) -> bool:
@@ -75,7 +75,7 @@ class Exclusions(NamedTuple):
         return (arc.token_in, arc.token_out) not in self.pairs and id(arc) not in self.arcs
 
     def union(self, pairs: Iterable[TokenPair], arcs: Iterable[int] = ()) -> Exclusions:
-        """Return these exclusions plus others."""
+        """Return these exclusions plus the given pairs and arcs."""
         return Exclusions(self.pairs.union(pairs), self.arcs.union(arcs))
 
 
@@ -142,8 +142,8 @@ class RoutingProblem(NamedTuple):
         max_iterations: int = MAX_ITERATIONS,
         floor: float = -inf,
     ) -> Solution:
-        """Minimise the dual over `arcs`, starting at `prices`, in at most `max_iterations` or until its value is at
-        most `floor`."""
+        """Minimise the dual over `arcs`, starting at `prices`, in at most `max_iterations` iterations or until the dual
+        is at most `floor`."""
         spec = self.spec
         return minimize_dual(
             arcs,

@@ -111,7 +111,7 @@ class FlowRounding:
 
 
 def move_sizes(sizes: Sequence[int], share_step: int) -> list[int]:
-    """Return those of `sizes`, coarse to fine, that are multiples of `share_step`, and finally `share_step` itself."""
+    """Return the `sizes` that are multiples of `share_step`, from coarse to fine, and finally `share_step` itself."""
     return [size for size in sizes if size > share_step and size % share_step == 0] + [share_step]
 
 
@@ -230,9 +230,9 @@ def decompose_into_paths(
 ) -> list[WeightedPath]:
     """Return paths of at most `max_hops` that carry the acyclic flow `amounts`, at most one per hop.
 
-    The widest comes first, or the longest if the flow has paths with too many hops: the rest of the flow may then form
-    paths that are short enough. Paths narrower than `min_width` are omitted, as is flow that only longer paths could
-    carry.
+    The widest path comes first, or the longest path if the flow has paths with too many hops: the rest of the flow may
+    then form paths that are short enough. Paths narrower than `min_width` are omitted, as is flow that only longer
+    paths could carry.
     """
     left = dict(amounts)
     leaving: dict[int, list[TokenPair]] = {}
@@ -341,8 +341,8 @@ def _split_hops(
 def pool_shares(hop: Hop, amounts: Sequence[float], amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
     """Return (arc, hundredths of a percent) for the pools with a share of `amount_in`, which is split into `amounts`.
 
-    No pool is filled beyond the capacity margin. Largest first, except that the pool with most room comes last: the
-    router rounds every rate down, and the last pool of a token gets the remainder.
+    No pool is filled beyond the capacity margin. The largest shares come first, except that the pool with most room
+    comes last: the router rounds every rate down, and the last pool of a token gets the remainder.
     """
     unit = amount_in / SHARES_PER_HOP
     whole = largest_remainder([x / unit for x in amounts], SHARES_PER_HOP)

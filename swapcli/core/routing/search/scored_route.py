@@ -67,8 +67,8 @@ class RouteScorer:
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
     def crossed_gas(self, found: ScoredRoute) -> dict[str, int]:
-        """Return the gas of each pool of a route beyond that of its smallest swap: mostly the gas of the ticks it
-        crosses."""
+        """Return the gas of each pool of a route beyond the gas of the pool's smallest swap: mostly that of the ticks
+        crossed."""
         pools, after = self.pools, found.replay.pools_after
         return {key: pools[key].gas_units(pool) - pools[key].gas_units(pools[key]) for key, pool in after.items()}
 

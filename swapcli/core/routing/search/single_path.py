@@ -142,7 +142,7 @@ def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_
 
     At any prices, no trade of a pool gains more than the surplus of its best one, so a path pays at most the value of
     the order plus the surplus of its pools (weak duality). `outside_gain` is the largest gain of a path over tokens
-    without a price, as a part of its price.
+    without a price, as a fraction of the path's price.
     """
     surplus: dict[TokenPair, float] = {}
     for trade in solution.trades:

@@ -3,10 +3,10 @@
 In an acyclic flow, every hop leads forward in some order of the tokens. The unrestricted optimum of a market with
 arbitrage has cycles, and breaking them means choosing hops to exclude. A different choice can raise the flow's value
 only if a path between its tokens pays more than its prices. Without such a path, the cycles are arbitrage unrelated to
-the swap. With one, branch and bound chooses the hops, over the tokens of the flow and of these paths: a node excludes
-hops, its dual value bounds every acyclic flow without them, and it branches on the hops of one cycle. With few cycles,
-as on real states, this ends with a proof after a few solutions. With many, a greedy flow's token order and exchanges of
-single paths gain more in the same time.
+the swap. With such a path, branch and bound chooses the hops, over the tokens of the flow and of these paths: a node
+excludes hops, its dual value bounds every acyclic flow without them, and it branches on the hops of one cycle. With few
+cycles, as on real states, the search ends with a proof after a few solutions. With many, a greedy flow's token order
+and exchanges of single paths gain more in the same time.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class Trade(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Prices by token, the trades at them, the dual's value, and the worst imbalance; see `DualPoint.residual`."""
+    """Prices by token, the trades at these prices, the dual's value, and the worst imbalance; see
+    `DualPoint.residual`."""
 
     prices: Prices
     trades: list[Trade]

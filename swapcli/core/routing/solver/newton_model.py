@@ -122,7 +122,7 @@ def piecewise_model(problem: Dual, point: DualPoint, trial: DualPoint, others: I
     """Return the model in which each arc's flow is exact at `point` and `trial`, and bends in between as its pool's
     flow does.
 
-    It contains the arcs that trade at `point`, and `others`, which start to trade when their pools do.
+    The model contains the arcs that trade at `point`, and `others`, which start to trade when their pools do.
     """
     at_trial = {arc: at for arc, *at in zip(trial.arcs, trial.amounts_in, trial.slopes, strict=True)}
     known: dict[TokenPair, dict[Arc, list[_State]]] = {}

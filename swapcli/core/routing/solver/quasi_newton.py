@@ -1,9 +1,9 @@
 """Minimise a convex function with kinks: Newton's method with an approximate inverse of the Hessian (BFGS).
 
-It also finds the minimum of nonsmooth functions if the line search enforces Wolfe's weak conditions (Lewis, Overton,
-Nonsmooth optimization via quasi-Newton methods, 2013). When a kink stops it, it collects the gradients on the sides of
-the kink, and continues in a direction in which the function falls on all sides (bundle methods; Lemaréchal, 1975). Any
-point on the way has a valid value, so it may stop anywhere.
+The method also finds the minimum of nonsmooth functions if the line search enforces Wolfe's weak conditions (Lewis,
+Overton, Nonsmooth optimization via quasi-Newton methods, 2013). When a kink stops it, it collects the gradients on the
+sides of the kink, and continues in a direction in which the function falls on all sides (bundle methods; Lemaréchal,
+1975). Any point on the way has a valid value, so it may stop anywhere.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def minimize(
     max_evaluations: int,
     enough: float = -inf,
 ) -> Minimum:
-    """Minimise from `start`, in about `max_evaluations`, or until a value is at most `enough`.
+    """Minimise from `start`, in about `max_evaluations` evaluations, or until a value is at most `enough`.
 
-    `curvatures` are rough second derivatives by variable, which scale the first step; those that are not positive count
-    as the largest of the others.
+    `curvatures` are rough second derivatives by variable, which scale the first step; values that are not positive
+    count as the largest positive one.
     """
     point = list(start)
     value, gradient = evaluate(point)
