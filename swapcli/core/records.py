@@ -2,8 +2,8 @@
 
 A quote of a few milliseconds imports about ninety such classes. The standard library generates source text for each and
 compiles it. Here the constructors of all records with the same number of fields share one compiled function, with
-different parameter names, and they share all other methods. Otherwise records behave like those of the standard
-library, and type checkers cannot tell them apart.
+different parameter names, and they share all other methods. Otherwise records behave like the standard library's named
+tuples, and type checkers cannot tell them apart.
 """
 
 from __future__ import annotations

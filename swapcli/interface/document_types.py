@@ -513,7 +513,8 @@ class NetworkDocumentJson(TypedDict):
     `router` is the router in the settings or, without one, the API's. `dialects` lists the dialects of the known
     routers, the most trusted first. `factsDate` is the day on which the facts were last compared with their sources,
     empty if unknown. `package` is the installed package, with its version, that defines the network, absent for all
-    others. It is imported when the network is used: until then, all fields except `name` and `package` are absent.
+    others. The package is imported when the network is used: until then, all fields except `name` and `package` are
+    absent.
     """
 
     name: str
@@ -568,7 +569,7 @@ class ProtocolDocumentJson(TypedDict):
     true if `swapcli sync` finds them. `reason` is the missing fact, absent if quotes and sync are possible. `contract`
     shows whether the address of the contract that creates its pools is confirmed, absent if none is known. `dialects`
     lists the values of --router-dialect whose routers can execute its pools. `recordedSwaps` is the number of recorded
-    swaps of its family that equal the quotes; `compared` is true if there are enough of them. Both are absent if
+    swaps of its family that equal the quotes; `compared` is true if there are enough of them. Both fields are absent if
     swapcli computes no amounts for the protocol. `factsDate` is the day (YYYY-MM-DD) on which these facts were compared
     with their sources, absent for networks in the settings without a date.
 
@@ -1125,11 +1126,11 @@ class AlternativeJson(TypedDict):
 class ComparisonJson(TypedDict):
     """`swapcli compare --json`: the alternatives for an order, the best first.
 
-    `state`, `unreadGainBps`, `certificate` and `proofFile` are those of the split route. Every `outputAfterGas` uses
-    the gas value of the split route's quote, whose source is `gasValueSource`; without that quote, each service uses
-    its own gas value.
+    `state`, `unreadGainBps`, `certificate` and `proofFile` belong to the split route. Every `outputAfterGas` uses the
+    gas value of the split route's quote, whose source is `gasValueSource`; without that quote, each service uses its
+    own gas value.
 
-    Simulated alternatives come before those that were only promised. `hostsContacted` lists the hosts of the
+    Simulated alternatives come before alternatives with only a promised amount. `hostsContacted` lists the hosts of the
     aggregators that received the order, and `sender` is the sender they were given; absent if none was queried.
     """
 
@@ -1260,7 +1261,7 @@ class RecentVenueJson(TypedDict):
 
     `found` swaps were found in `searchedBlocks` blocks from `searchedFrom` on. `status` sums up its swaps: different if
     any differs, otherwise equal if any is equal. notVerified means that the run ended before a swap was verified.
-    `reason` explains why there are fewer swaps than requested, or why nothing was searched; in the latter case
+    `reason` explains why there are fewer swaps than requested, or why nothing was searched; if nothing was searched,
     `searchedFrom` is absent.
     """
 

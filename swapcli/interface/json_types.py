@@ -503,7 +503,8 @@ class TransactionJson(TypedDict):
 
 
 class DialectCalldataJson(TypedDict):
-    """A call to a router whose calls take no swap parameters, as transactions in the order in which to send them.
+    """A call, without swap parameters, to a router with a separate dialect, as transactions in the order in which to
+    send them.
 
     `to`, `calldata` and `value` belong to the last transaction, the swap. The swap fails after `deadline` (Unix
     seconds). `deadlineEnforcer` enforces the deadline: a router's dialect, or "nobody" without a deadline.

@@ -219,6 +219,6 @@ class BuiltPartJson(TypedDict):
 
 
 class PlannedFieldsJson(TypedDict):
-    """The field of `swapcli plan --next` in addition to those of `swapcli calldata`."""
+    """The field that `swapcli plan --next` has in addition to the fields of `swapcli calldata`."""
 
     planPart: BuiltPartJson

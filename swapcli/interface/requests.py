@@ -337,7 +337,7 @@ def parse_execute_body(document: object, network: Network, accepted: BodyParamet
 
 
 def parse_signer_body(document: object, network: Network) -> PostedRoute:
-    """Parse the body of GET /citrea/calldata, whose signer is also the recipient.
+    """Parse the body of GET /citrea/calldata. The signer is also the recipient.
 
     Raises `InvalidAddress` with the field `signer` for an invalid signer.
     """

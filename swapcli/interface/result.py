@@ -9,4 +9,4 @@ class Result(Protocol):
     """A result for all faces: the command line and tools print its document, and the service returns it."""
 
     def document(self) -> object:
-        """Return the result's JSON, whose type is in `document_types` and whose schema `swapcli schema` prints."""
+        """Return the result's JSON. Its type is in `document_types`, and `swapcli schema` prints its schema."""

@@ -59,7 +59,7 @@ def render_warnings(codes: Iterable[str], impact_code: str, price_impact: float 
 
 
 def parse_warnings(text: str | None) -> ReportedWarnings:
-    """Parse the value of `X-Swap-Warnings`. Malformed words, and those after the 16th, are ignored."""
+    """Parse the value of `X-Swap-Warnings`. Malformed words, and words after the 16th, are ignored."""
     matches = [match for word in (text or "").split(",")[:MAX_CODES] if (match := _WARNING.fullmatch(word.strip()))]
     figures = [float(match[2]) for match in matches if match[2] is not None]
     return ReportedWarnings(tuple(dict.fromkeys(match[1] for match in matches)), max(figures, default=None))

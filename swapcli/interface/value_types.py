@@ -49,8 +49,8 @@ _RESERVED_HEADERS = frozenset(
 class ValueType(NamedTuple, Generic[T]):
     """The type of a setting's values. `expected` completes the sentence "expected ..., not ...".
 
-    Misspellings of one of `names`, or of one of `units` after a number, get a suggestion. `schema` is the JSON schema
-    of a value in a service's parameters.
+    A misspelled name in `names`, or a misspelled unit in `units` after a number, gets a suggestion. `schema` is the
+    JSON schema of a value in a service's parameters.
     """
 
     expected: str

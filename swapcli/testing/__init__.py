@@ -1,4 +1,4 @@
-"""The conformance kit for pool families, both built-in ones and those from other packages.
+"""The conformance kit for pool families, both built-in families and families from other packages.
 
 `family_tests` has the base class for a family's tests; `contract_pool` and `evm` compare the family with bytecode, and
 `recorded_swaps` with a contract's recorded outputs. `strategies` has parts of random pools, and `new_family` writes a

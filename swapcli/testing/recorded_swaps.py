@@ -80,7 +80,7 @@ def source_of(file: Path) -> str:
 
 
 def write_vectors(file: Path, source: str, pools: list[dict[str, object]]) -> None:
-    """Write recorded pools, such as those of `record_swaps`, into a file `.json` or `.json.xz`.
+    """Write recorded pools, such as the results of `record_swaps`, into a file `.json` or `.json.xz`.
 
     `source` names the contract and its revision, and how its swaps were recorded.
     """

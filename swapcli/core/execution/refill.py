@@ -97,8 +97,8 @@ def recoveries_of(
 
     The result is empty if the measured swaps stay within the fees, where arbitrage gains nothing, or if the data fit
     both recovery and no recovery. If a displacement beyond the fees did not recover, it may be lost after every swap,
-    or those swaps followed a price elsewhere. Our order follows no other price, so the measured share is the worst
-    case, and the lower end of its interval is the expectation.
+    or the measured swaps followed a price elsewhere. Our order follows no other price, so the measured share is the
+    worst case, and the lower end of its interval is the expectation.
     """
     band = sum(fees)
     if estimate is None or estimate.displacement <= band:

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 
 class ApiVersion(StrEnum):
-    """An API version: V1 gives gas in units and the native token as itself, V2 gives gas in wei and the wrapped token
-    instead."""
+    """An API version. V1 gives gas in units and the native token as the zero address, V2 gives gas in wei and the
+    wrapped token."""
 
     V1 = "v1"
     V2 = "v2"

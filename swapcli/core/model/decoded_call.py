@@ -123,8 +123,9 @@ class DecodedFee(NamedTuple):
 class DecodedPayment(NamedTuple):
     """A payment by a swap to an address other than the recipient: a fee, a transfer or a pool's output.
 
-    It is `amount` base units of `token` (the zero address means the native token), or `share_e18` parts of 10^18 of the
-    router's balance at that point. An integrator may instead get `surplus_bps` of the output above the quote.
+    The payment is `amount` base units of `token` (the zero address means the native token), or `share_e18` parts of
+    10^18 of the router's balance at that point. An integrator may instead get `surplus_bps` of the output above the
+    quote.
     """
 
     token: str

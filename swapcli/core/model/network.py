@@ -160,7 +160,7 @@ def is_dialect(name: str) -> bool:
 
 
 def dialect_names() -> tuple[str, ...]:
-    """Return the names of all dialects, with those of installed packages last."""
+    """Return the names of all dialects, with the dialects of installed packages last."""
     return (*DIALECTS, *plugins(DIALECT_GROUP))
 
 

@@ -120,7 +120,7 @@ class Pool(ABC):
         """Return the pool's ID (32 bytes in hex) in a contract that has many pools; empty if the pool has its own
         contract.
 
-        It is the `key`, except for pools of Balancer V2 and EulerSwap, which also have contracts of their own.
+        The ID is also the `key`, except for pools of Balancer V2 and EulerSwap, which also have contracts of their own.
         """
         return "" if self.key == self.address else self.key
 

@@ -1,8 +1,8 @@
 """The witness of a certificate: the prices that prove its bounds, and the largest gain of each pool at those prices.
 
-`docs/proof.md` has the theorem and the meaning of each figure; the fields here are those of its format. Amounts are
-base units; values and bounds are in base units of the order's output token. Each float stands for the exact value of
-its shortest decimal text. Every bound holds at these exact values.
+`docs/proof.md` has the theorem and the meaning of each figure; the fields here have the names in that format. Amounts
+are base units; values and bounds are in base units of the order's output token. Each float stands for the exact value
+of its shortest decimal text. Every bound holds at these exact values.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ class Direction(NamedTuple):
 
 
 class ProofTerm(NamedTuple):
-    """The largest gain of a direction at a leaf's prices: the trade that comes closest to it, and an upper bound
-    `value`.
+    """The largest gain of a direction at a leaf's prices: an approximately best trade, and an upper bound `value`.
 
     `marginal_rate` is the output per unit of input of the next unit after the trade.
     """

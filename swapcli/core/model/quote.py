@@ -131,17 +131,17 @@ class Quote(NamedTuple):
 
     `gas_units` is an estimate of the gas used, after refunds; a gas limit must be a quarter higher. `l1_fee_wei` is a
     rollup's extra charge for the data of the transaction. On rollups that add gas instead, `l1_gas_units` is the part
-    of `gas_units` that pays for the data. Both are 0 if there is no charge or it is unknown. `wei_usd` is the value of
-    one wei of the native token. `price_impact` is the lost fraction of the value at mid prices, pool fees included.
-    `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
-    `best_single_path_gas_units` its gas. `time_s` is the computing time of the core. `is_search_complete` is False if
-    the search ran out of time: the route is the best one found by then. Prices, `wei_usd` and `price_impact` are None
-    if unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
-    `estimated_pools` are those whose protocol has not quoted the exact amount. `broken_pools` are the market's pools
-    that were skipped because a computation fails on their state. `unlimited_amount` is the output of the best route
-    without the order's limit on pools, or its input for an exact-output order; None without a limit. `witness` proves
-    the certificate; None unless the proof was requested. `wei_value` is the gas value that the search, the proof and
-    every amount after gas use; None if unknown.
+    of `gas_units` that pays for the data. `l1_fee_wei` and `l1_gas_units` are 0 if there is no charge or it is unknown.
+    `wei_usd` is the value of one wei of the native token. `price_impact` is the lost fraction of the value at mid
+    prices, pool fees included. `best_single_path_out` is the exact output of the route with one pool per hop that is
+    best after gas, and `best_single_path_gas_units` its gas. `time_s` is the computing time of the core.
+    `is_search_complete` is False if the search ran out of time: the route is the best one found by then. Prices,
+    `wei_usd` and `price_impact` are None if unknown. `sampled_pools` are the keys of the route's pools whose outputs
+    are quotes of their protocols; `estimated_pools` are the keys of the sampled pools whose protocol has not quoted the
+    exact amount. `broken_pools` are the market's pools that were skipped because a computation fails on their state.
+    `unlimited_amount` is the output of the best route without the order's limit on pools, or its input for an
+    exact-output order; None without a limit. `witness` proves the certificate; None unless the proof was requested.
+    `wei_value` is the gas value that the search, the proof and every amount after gas use; None if unknown.
     """
 
     order: Order

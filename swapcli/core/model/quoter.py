@@ -1,6 +1,6 @@
 """The quote functions of a protocol, and how its pools are found.
 
-They are part of a network's definition, so adding a protocol needs no code.
+These facts are part of a network's definition, so adding a protocol needs no code.
 """
 
 from __future__ import annotations

@@ -45,9 +45,9 @@ class RouteResult(NamedTuple):
 
     V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
-    Tokens are those in the JSON of that version, with prices; a price or `gas_usd` of None is unknown. `best_quotes`
-    are the outputs with each protocol alone, in the order of their IDs; 0 means no quote. `dialect` is the dialect of
-    the router that a quote chose for the route, if a client returns it with the route.
+    Tokens are as in the JSON of the version, with prices; a price or `gas_usd` of None is unknown. `best_quotes` are
+    the outputs with each protocol alone, in the order of their IDs; 0 means no quote. `dialect` is the dialect of the
+    router that a quote chose for the route, if a client returns it with the route.
     """
 
     api_version: ApiVersion

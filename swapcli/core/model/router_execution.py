@@ -24,8 +24,8 @@ class RouterGas(NamedTuple):
 
     `by_kind` adds gas to each swap by the family of its pool. `V4` is for pools that share one contract, which a router
     enters and leaves once per run of consecutive swaps, for `v4_run`. `native_pool_in` and `native_pool_out` are for
-    orders in native currency whose first or last pool takes or pays it unwrapped. The search omits the last two, which
-    matter for the estimate of a transaction, but little for the choice of its pools.
+    orders in native currency if the first or last pool takes or pays the currency unwrapped. The search omits the last
+    two, which matter for the estimate of a transaction, but little for the choice of its pools.
     """
 
     base: int

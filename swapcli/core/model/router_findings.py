@@ -30,7 +30,7 @@ VARIANTS = tuple(_in_trial_order())
 class RouterFinding(NamedTuple):
     """The simulation results for calls with one protocol: the rates and forms consistent with all simulations.
 
-    `block` and `found_s` (Unix) are those of the latest simulation.
+    `block` and `found_s` (Unix) are the block and the time of the latest simulation.
     """
 
     rates: tuple[RateVariant, ...]

@@ -8,8 +8,8 @@ from swapcli.core.records import NamedTuple
 class NodeFigures(NamedTuple):
     """A node's figures for a sender and for fees. A figure is None if the node does not return it.
 
-    `latest_nonce` counts mined transactions, `pending_nonce` also those in the node's pool. `usual_price_wei` is the
-    sum of the medians of recent blocks' base fees and priority fees.
+    `latest_nonce` counts mined transactions, `pending_nonce` also transactions in the node's pool. `usual_price_wei` is
+    the sum of the medians of recent blocks' base fees and priority fees.
     """
 
     latest_nonce: int | None = None

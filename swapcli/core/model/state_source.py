@@ -101,7 +101,7 @@ class StateSource(NamedTuple):
 
 
 def is_real(provenance: Provenance | None) -> bool:
-    """Return whether state of this kind was read from the network itself."""
+    """Return whether state with this provenance was read from the network itself."""
     return provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
 
 
@@ -112,7 +112,7 @@ def chain_time_s(state: StateSource) -> int | None:
 
 
 def count_without_samples(market: MarketState) -> int:
-    """Return the number of sampled pools without quotes, which cannot trade.
+    """Return the number of sampled pools that cannot trade because they have no quotes.
 
     Only networks with quote functions have sampled pools.
     """

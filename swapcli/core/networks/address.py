@@ -169,7 +169,7 @@ def _mark(address: str, digest: bytes) -> str:
 
 
 def hash_code(code: bytes) -> str:
-    """Return the hash of a contract's code as nodes write it, hex with 0x."""
+    """Return the Keccak-256 hash of a contract's code, in hex with 0x, as nodes write it."""
     from swapcli.core.encoding.keccak import keccak256
 
     return f"0x{keccak256(code).hex()}"

@@ -112,7 +112,7 @@ def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
 def hash_ekubo_key(words: bytes) -> str:
     """Return the ID of an Ekubo pool on Starknet from the five felts of its PoolKey, each as 32 bytes.
 
-    Ekubo's core has no pool ids. This one is swapcli's own: the Keccak-256 hash with the highest bit set, which
+    Ekubo's core has no pool ids. The returned ID is swapcli's own: the Keccak-256 hash with the highest bit set, which
     no Starknet address has. The ids of EVM contracts are plain hashes.
     """
     first, *rest = keccak256(words)

@@ -55,15 +55,15 @@ _TOKENS_OF_POOL = ("token0", "token1")
 
 
 def quoted_protocols(network: Network) -> tuple[str, ...]:
-    """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing their
-    quoters."""
+    """Return the protocols of a network whose pools can be sampled, in the definition's order. Quoters are not
+    parsed."""
     items = [item for item in network.quoters if isinstance(item, dict) and item.get("check") is not True]
     names = (name for item in items for name in item.get("protocols") or () if isinstance(name, str))
     return tuple(dict.fromkeys(names))
 
 
 def checked_protocols(network: Network) -> frozenset[str]:
-    """Return the protocols of a network whose computed pools are checked by quotes, without parsing their quoters."""
+    """Return the protocols of a network whose pools are computed and then checked by quotes. Quoters are not parsed."""
     items = (item for item in network.quoters if isinstance(item, dict) and item.get("check") is True)
     return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
 

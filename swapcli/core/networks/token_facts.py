@@ -48,7 +48,7 @@ def check_token_facts(network: Network, listed: Token, facts: TokenFacts, *, che
 
 
 def contradicts(listed: Token, facts: TokenFacts) -> bool:
-    """Return whether a token's contract has different decimals from those in `listed`."""
+    """Return whether a token's contract has different decimals from the decimals in `listed`."""
     return facts.decimals is not None and facts.decimals != listed.decimals
 
 

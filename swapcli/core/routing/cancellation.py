@@ -10,7 +10,7 @@ CancelCheck = Callable[[], None]
 
 
 class SearchTimeUp(Exception):
-    """Signals that a search's time is up. It never leaves the routing core: the search returns its best route so
+    """The signal that a search's time is up. It never leaves the routing core: the search returns its best route so
     far."""
 
 

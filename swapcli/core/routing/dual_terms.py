@@ -68,7 +68,8 @@ def effective_price(arc: Arc, price_out: float) -> float:
 
 
 def term_of(arc: Arc, amount_in: float, amount_out: float, price_in: float, price_out: float) -> ArcTerm:
-    """Return the term for an arc's best trade, at a `lowered` price in and an effective price out."""
+    """Return the term for an arc's best trade, at the lowered price of the sold token and the effective price of the
+    bought token."""
     value, rate, rounding = 0.0, arc.rate, arc.rounding
     if amount_in > 0.0:
         paid, rate = price_out * amount_out, arc.curve.rate(amount_in)

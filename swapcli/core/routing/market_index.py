@@ -87,7 +87,7 @@ class MarketIndex:
         return frozenset([pool.protocol for pool in self.market.pools.values()])
 
     def dust_filter(self, excluded: frozenset[str] = frozenset()) -> DustFilter:
-        """Return the dust filter for orders with these excluded protocols."""
+        """Return the dust filter for orders that exclude the `excluded` protocols."""
         if excluded:
             excluded &= self.protocols  # the others need no market of their own
         dust_filter = self._dust_filters.get(excluded)

@@ -48,7 +48,7 @@ class _Change(NamedTuple):
 
 
 def price_moves(before: Mapping[str, Pool], after: Mapping[str, Pool]) -> PriceMoves:
-    """Return the moves of the tokens whose pools are in both states: a robust least-squares fit to the mid prices."""
+    """Return the price moves of the tokens with pools in both states: a robust least-squares fit to the mid prices."""
     changes = [change for key, pool in after.items() if key in before for change in _changes(before[key], pool)]
     moves: dict[str, float] = {}
     weights = [1.0] * len(changes)

@@ -31,8 +31,8 @@ _ROUTE_WEIGHT = SHARES_PER_ROUTE * SHARES_PER_HOP
 class FlatSwap(NamedTuple):
     """One entry of the flat list, before amounts are known.
 
-    It spends the fraction `rate` of the router's balance or, if `input_weight` is not 0, that many `_ROUTE_WEIGHT`ths
-    of the route's input.
+    The swap spends the fraction `rate` of the router's balance or, if `input_weight` is not 0, that many
+    `_ROUTE_WEIGHT`ths of the route's input.
     """
 
     pool: str

@@ -1,7 +1,7 @@
 """Measure the price impact of a route on its own pools: how much the order's size lowers the price of each unit.
 
-This needs no USD prices and no pool outside the route. Each pool is weighted by its part of the order, so a tiny pool
-hardly matters. A mispriced pool stands out against the route's other large segments.
+The measurement needs no USD prices and no pool outside the route. Each pool is weighted by its part of the order, so a
+tiny pool hardly matters. A mispriced pool stands out against the route's other large segments.
 """
 
 from __future__ import annotations

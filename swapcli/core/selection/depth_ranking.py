@@ -1,6 +1,6 @@
 """Dollar prices of tokens and depths of pools, for ranking pools. No quoted amount depends on them.
 
-Prices start at the network's dollar stablecoins or, if there are none, at the reference prices of its tokens. They
+Prices start at the network's dollar stablecoins or, if there are none, at the reference prices of its tokens. Prices
 spread over the deepest pairs first, at the pairs' mid rates. The *width* of a token is the depth of the thinnest pair
 on its path from the start. So pools between worthless tokens never look deep, however many units they hold.
 """

@@ -30,7 +30,7 @@ class RankedToken(NamedTuple):
 
 
 class PoolLimit(NamedTuple):
-    """How many pools of a pair to read: the deepest ones, and in each direction those with the best rates."""
+    """How many pools of a pair to read: the deepest pools, and in each direction the pools with the best rates."""
 
     deepest: int
     best_rate: int
@@ -58,4 +58,5 @@ class RankingReader(Protocol):
         """Return up to `limit` pools of a pair, without duplicates. `directions` are "up" (sells `low`) and "down"."""
 
     def deepest_pools(self, low: int, high: int, limit: int) -> list[int]:
-        """Return the deepest pools of a pair, both among all protocols and among those that are not excluded."""
+        """Return the deepest pools of a pair, both among all protocols and among the protocols that are not
+        excluded."""

@@ -1,8 +1,8 @@
 """Select the pools that a quote reads. For a market of any size, the number of rows read is bounded.
 
 The tokens are the order's two tokens, the *hubs* with the largest throughput, and near each of the two tokens the ones
-through which most of the order can be traded. For each pair of these tokens, the deepest pools and those with the best
-rates are candidates; `select_by_flow` keeps those that the order can use.
+through which most of the order can be traded. For each pair of these tokens, the deepest pools and the pools with the
+best rates are candidates; `select_by_flow` keeps the pools that the order can use.
 """
 
 from __future__ import annotations

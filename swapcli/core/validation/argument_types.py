@@ -1,4 +1,4 @@
-"""Check the types of arguments in calls of the library, against the annotations of its functions."""
+"""Check the types of arguments in calls to the library, using the annotations of the called functions."""
 
 from __future__ import annotations
 

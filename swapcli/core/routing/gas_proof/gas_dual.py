@@ -33,7 +33,7 @@ class PricedArc(NamedTuple):
     """An arc with the smallest gas of its swap and its largest input.
 
     The gas is in base units of the output token, the input in base units of the sold token. `gas_units` is the same gas
-    in units.
+    in gas units.
     """
 
     arc: Arc
@@ -56,7 +56,7 @@ class PricedArc(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """The arcs, by number, that a branch always uses, and those that it never uses."""
+    """The arcs, by number, that a branch always uses, and the arcs that the branch never uses."""
 
     used: frozenset[int] = frozenset()
     unused: frozenset[int] = frozenset()
@@ -137,8 +137,8 @@ class GasDual:
         ]
 
     def nearest_kink(self, prices: Prices, fixed: Fixed) -> int | None:
-        """Return the number of the arc to branch on: among those whose surplus is about their gas, the one whose use
-        costs most. Fixing it changes the bound most. None if there is no such arc."""
+        """Return the number of the arc to branch on. Among the arcs with a surplus close to their gas, it is the arc
+        whose use costs most, because fixing it changes the bound most. None if there is no such arc."""
         found, most = None, 0.0
         for number, each in enumerate(self.arcs):
             if number in fixed.used or number in fixed.unused:
@@ -169,8 +169,8 @@ def price_arcs(arcs: Sequence[Arc], spec: SwapSpec, limits: Mapping[int, float])
 def least_rate(each: PricedArc, gain: float) -> float:
     """Return a rate above which no trade of an arc gains more than `gain`, in units of the bought token.
 
-    It is the largest average rate of a trade's output beyond `gain`: each step goes from the best trade at a rate to
-    that trade's average rate (Dinkelbach, 1967).
+    The returned rate is the largest average rate of a trade's output beyond `gain`: each step goes from the best trade
+    at a rate to that trade's average rate (Dinkelbach, 1967).
     """
     arc = each.arc
     amount = min(each.limit, arc.curve.capacity)

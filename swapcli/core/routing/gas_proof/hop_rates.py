@@ -70,7 +70,7 @@ class HopRates:
         return self.least_product / reached if reached else self._ahead.value(hop[1])
 
     def values_at(self, rates: Mapping[TokenPair, float]) -> Mapping[int, float]:
-        """Return `values` for different rates. Some of `rates` may be above those of hops without prices."""
+        """Return `values` for different rates. Some of `rates` may be above the rates of hops without prices."""
         if all(rate <= self.listed.get(hop, rate) for hop, rate in rates.items()):
             return self.values
         walks = SimplePaths({**self.listed, **rates}, self._endpoints[1], self._max_hops)

@@ -1,11 +1,11 @@
 """Prove how much more than a given route any acyclic route could pay after gas.
 
 Each hop between two tokens gets a rate. A route pays at most its amount times the best product of rates on a simple
-path, plus the gains of its pools above the rates (docs/proof.md). Hops of few tokens, at first those of the route, get
-the rates of prices that minimise the dual of `gas_dual`. All other hops get the rate of their first unit, or a lower
-one at which no pool gains more than its gas: they cost nothing, and matter only if a path over them has a better
-product. The hops of such a path get prices, too. A hop against the flow does not: a route without cycles uses only one
-of the two directions.
+path, plus the gains of its pools above the rates (docs/proof.md). Hops between a few tokens, at first the tokens of the
+route, get the rates of prices that minimise the dual of `gas_dual`. All other hops get the rate of their first unit, or
+a lower one at which no pool gains more than its gas: they cost nothing, and matter only if a path over them has a
+better product. The hops of such a path get prices, too. A hop against the flow does not: a route without cycles uses
+only one of the two directions.
 
 If a gap remains, the routes are split (branch and bound). If the best path passes two tokens in a different order from
 the flow, the split is by which of them comes first; otherwise it is by the use of a pool that is worth about its gas.

@@ -80,8 +80,8 @@ def price_tokens(graph: MarketGraph, filtered_graph: MarketGraph, prices: Prices
 
     Known `prices` are extended over `filtered_graph`, which has no dust. Tokens that only dust pools buy get their
     purchase cost as price; tokens that nothing sells get the price that dust pools pay. All other tokens are worth next
-    to nothing or are not connected to a priced token. They get the smallest price, at which the holdings of all pools
-    are worth nothing.
+    to nothing or are not connected to a priced token. These tokens get the smallest price, at which the holdings of all
+    pools are worth nothing.
     """
     costs = add_purchase_costs(graph, extend_prices(filtered_graph, prices, target))
     return dict.fromkeys(range(len(graph.addresses)), MIN_PRICE) | extend_prices(graph, costs, target)

@@ -116,8 +116,8 @@ class MarketGraph:
                 self._sort_arcs(i, j)
 
     def with_changes(self, before: Iterable[Pool], after: Iterable[Pool], addresses: Iterable[str]) -> MarketGraph:
-        """Return the graph with the pools in `before` replaced by those in `after`; `addresses` starts with the graph's
-        own tokens.
+        """Return the graph with the pools in `before` replaced by the pools in `after`; `addresses` starts with the
+        graph's own tokens.
 
         The time grows with the number of changes, not of pools: both graphs share unchanged rows, and never modify
         them.

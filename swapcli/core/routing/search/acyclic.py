@@ -79,8 +79,8 @@ def break_cycles(problem: RoutingProblem, candidate: CandidateSolution) -> Candi
 def obstacles(problem: RoutingProblem, solution: Solution) -> tuple[set[TokenPair], set[int]]:
     """Return the hops and the IDs of arcs that prevent an acyclic route from carrying the flow of `solution`.
 
-    They are the weakest hop of each cycle or, without cycles, hops used only by paths that are too long, plus the
-    smaller trade of each pool that trades in two directions.
+    The obstacles are the weakest hop of each cycle or, without cycles, hops used only by paths that are too long, plus
+    the smaller trade of each pool that trades in two directions.
     """
     values = notable_flow(problem, solution)
     pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)

@@ -47,8 +47,8 @@ class Detours(NamedTuple):
 class HopBudget(NamedTuple):
     """The distances, in hops, that limit detours.
 
-    They are the distances of the inside tokens from the source and to the target, the maximum length of a path, and the
-    distances of all tokens to the target over the whole market.
+    The limits are the distances of the inside tokens from the source and to the target, the maximum length of a path,
+    and the distances of all tokens to the target over the whole market.
     """
 
     inside_from_source: Mapping[int, int]
@@ -67,9 +67,9 @@ class DetourSearch:
     """A search for detours that pay at the `prices` of the inside tokens. Short detours come first; longer detours
     extend their costs.
 
-    `endpoints` are (source, target), `order_value` the value of the input. Omits detours whose estimated flow is less
-    than `min_fraction` of the order, and detours that make every path exceed `budget`. No outside token can be sold for
-    more than its entry in `max_values`, and without an entry it cannot be sold; None means no limits.
+    `endpoints` are (source, target), `order_value` the value of the input. The search omits detours whose estimated
+    flow is less than `min_fraction` of the order, and detours that make every path exceed `budget`. No outside token
+    can be sold for more than its entry in `max_values`, and without an entry it cannot be sold; None means no limits.
 
     Example: `DetourSearch(graph, prices, (source, target), order_value).find(1, 6).by_token`.
     """

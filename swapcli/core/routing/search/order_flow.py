@@ -30,7 +30,7 @@ def flow_values(solution: Solution) -> dict[TokenPair, float]:
 
 
 def arcs_reusing_a_pool(trades: Iterable[Trade], prices: Prices) -> set[int]:
-    """Return the IDs of arcs whose pool trades more in another direction.
+    """Return the IDs of arcs with a pool that trades more in another direction.
 
     Solutions treat directions as independent, but in execution the first trade moves the pool's price for the second.
     """

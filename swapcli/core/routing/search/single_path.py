@@ -140,9 +140,9 @@ def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
 def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_gain: float) -> float:
     """Return an upper bound on the output of any path with one pool per hop, before gas.
 
-    At any prices, no trade of a pool gains more than the surplus of its best one, so a path pays at most the value of
-    the order plus the surplus of its pools (weak duality). `outside_gain` is the largest gain of a path over tokens
-    without a price, as a fraction of the path's price.
+    At any prices, no trade of a pool gains more than the surplus of the pool's best trade, so a path pays at most the
+    value of the order plus the surplus of its pools (weak duality). `outside_gain` is the largest gain of a path over
+    tokens without a price, as a fraction of the path's price.
     """
     surplus: dict[TokenPair, float] = {}
     for trade in solution.trades:

@@ -138,8 +138,8 @@ def _narrow(
 
 
 def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
-    """Return a zero of `rising`, searched from the price `start`. `rising` returns an amount and its slope by the
-    logarithm of a price.
+    """Return a zero of `rising`, searched from the price `start`. `rising` returns, for a price, an amount and its
+    slope in the logarithm of the price.
 
     It takes Newton steps inside a growing bracket; if one leaves more than half of the amount, the next halves the
     bracket. `tolerance` bounds the remaining value, price times amount. At a jump over zero, or if no price in reach
