@@ -16,7 +16,7 @@ class ImpactBasis(StrEnum):
 
 
 class PriceImpact(NamedTuple):
-    """`fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
+    """A price impact. `fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
 
     `sold_usd` and `bought_usd` are known if USD prices are the basis.
     """

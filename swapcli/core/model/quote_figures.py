@@ -47,11 +47,10 @@ class PoolLimitCost(NamedTuple):
 class QuoteFigures(NamedTuple):
     """The figures of a quote for its user. Amounts are in base units; None means unknown.
 
-    `amount_out_after_fee` is the output less the integrator's fee, `min_received` the least that the slippage allows of
-    that output. `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_after_gas` is
-    `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is
-    the source of the gas value in the output token. `single_path` is unknown for quotes from a service and for
-    exact-output orders.
+    `amount_out_after_fee` is the output less the integrator's fee, `min_received` that output less the slippage.
+    `gas_wei` is the whole gas cost, including `l1_fee_wei` for L1 data. `output_after_gas` is `amount_out_after_fee`
+    less the gas cost in the output token; negative if the gas costs more. `gas_value_source` is the source of the gas
+    value in the output token. `single_path` is unknown for quotes from a service and for exact-output orders.
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; an earlier deadline takes precedence.

@@ -40,15 +40,15 @@ def swappable_pool_counts(network: Network, pool_counts: Mapping[str, int]) -> d
 
 
 def swappable_in(market: MarketState) -> tuple[SwappableToken, ...]:
-    """Return the tokens of a market that orders can swap, the tokens in the most pools first."""
+    """Return the tokens of a market that orders can swap, sorted by their number of pools, most first."""
     return swappable_tokens(market.network, market.tokens, count_pools_by_token(market.pools.values()))
 
 
 def swappable_tokens(
     network: Network, tokens: Mapping[str, Token], pool_counts: Mapping[str, int]
 ) -> tuple[SwappableToken, ...]:
-    """Return the tokens that orders can swap, the tokens in the most pools first. `tokens` are the market's tokens, by
-    address."""
+    """Return the tokens that orders can swap, sorted by their number of pools, most first. `tokens` are the market's
+    tokens, by address."""
     known = {network.native.address: network.native, **tokens}
     counts = swappable_pool_counts(network, pool_counts)
     found = (SwappableToken(known[address], count) for address, count in counts.items() if address in known)

@@ -141,8 +141,8 @@ class Router:
         With `certify`, the quote has a certificate, and with `proof` also the witness from which `Proof.of` makes a
         document. `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are
         multiples of `share_step`, in hundredths of a percent. `is_cancelled` and `is_time_up` are called about every
-        millisecond. Once `is_cancelled` returns True, `Cancelled` is raised. Once `is_time_up` does, the best route so
-        far is returned and marked as incomplete, or `NoRoute` is raised if there is none. Raises `NoRoute`,
+        millisecond. Once `is_cancelled` returns True, `Cancelled` is raised. Once `is_time_up` returns True, the best
+        route so far is returned and marked as incomplete, or `NoRoute` is raised if there is none. Raises `NoRoute`,
         `SameToken`, `UnknownToken`, `InvalidAmount`.
         """
         result = self.search(

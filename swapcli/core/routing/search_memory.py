@@ -1,8 +1,9 @@
 """Remember searches, so that later searches for similar orders, on this and later states of a market, can start from
 them.
 
-The number of searches and their distance are limited. Results therefore depend on earlier orders: usually by less than
-0.01 basis points, and at most by a tenth of the rounding loss of the search from scratch; see `warm_search`.
+The number of remembered searches is limited, and so is how far an order may differ from a remembered one. Results
+therefore depend on earlier orders: usually by less than 0.01 basis points, and at most by a tenth of the rounding loss
+of the search from scratch; see `warm_search`.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def parse_object(value: object) -> Mapping[str, object]:
 
 
 def parse_list(value: object, min_entries: int = 0, max_entries: int | None = None) -> Sequence[object]:
-    """Parse a list (or tuple) within bounds of its length; its entries are not checked."""
+    """Parse a list (or tuple) whose length is within the bounds. The entries are not checked."""
     if not isinstance(value, list | tuple):
         raise InvalidValue("a list", value)
     if len(value) < min_entries:
