@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -25,6 +26,8 @@ from swapcli.interface.quote_fields import (
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.interface.document_types import AlternativeJson, ComparisonJson, FailureJson
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer
     from swapcli.quoting.proof import Proof
@@ -156,11 +159,11 @@ class Comparison(NamedTuple):
             raise self.split.error
         return prove(self.quoted)
 
-    def write_proof(self, path: str) -> Comparison:
+    def write_proof(self, path: str | PathLike[str]) -> Comparison:
         """Write the proof, as `SwapQuote.write_proof`."""
         self.proof().write(path)
         assert self.figures is not None
-        return self._replace(figures=self.figures._replace(proof_file=path))
+        return self._replace(figures=self.figures._replace(proof_file=os.fspath(path)))
 
     @own_document
     def document(self) -> ComparisonJson:

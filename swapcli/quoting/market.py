@@ -421,7 +421,7 @@ class Market:
             return self._quotes().plan_order(order, options, terms)
 
     @checks_arguments
-    def build_part(self, path: str, **terms: Unpack[TransactionKeywords]) -> BuiltPart:
+    def build_part(self, path: str | PathLike[str], **terms: Unpack[TransactionKeywords]) -> BuiltPart:
         """Return the payload of the part that is due in a plan file, and record it there.
 
         The part is quoted again and built as `prepare` does. Further calls return the same payload until it expires.

@@ -18,6 +18,8 @@ from swapcli.interface.own_document import own_document
 from swapcli.quoting.openers.program_setup import open_program_sources, sources_with_node
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.interface.document_types import AddedNetworkJson, RemovedNetworkJson
     from swapcli.quoting.config.network_folder import NetworkFolder
     from swapcli.quoting.network_check import DefinitionFile, NetworkCheck
@@ -69,7 +71,7 @@ class RemovedNetwork(NamedTuple):
 
 @checks_arguments
 def add_network(
-    source: str,
+    source: str | PathLike[str],
     *,
     replace: bool = False,
     rpc_url: str | None = None,
@@ -83,6 +85,7 @@ def add_network(
     """
     from swapcli.core.networks.definition_files import packaged_networks
 
+    source = os.fspath(source)
     sources = sources_with_node(open_program_sources(settings), rpc_url)
     folder = _folder(sources)
     name = source.strip().lower()

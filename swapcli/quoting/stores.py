@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from swapcli.quoting.openers.program_setup import open_program_sources
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.interface.document_types import ExportDocumentJson, RemovedStoreJson, StoreJson
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.state.store import StoreSummary
@@ -147,7 +150,7 @@ def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser |
 
 @checks_arguments
 def import_market(
-    file: str,
+    file: str | PathLike[str],
     network: str | None = None,
     *,
     replace: bool = False,
@@ -159,7 +162,7 @@ def import_market(
     With a `network`, a file of any other is rejected. Raises `InvalidInput` for a store that has pools, unless they are
     to be replaced, and `MarketError` for an invalid file.
     """
-    sources = open_program_sources(settings, market=file)
+    sources = open_program_sources(settings, market=os.fspath(file))
     market = (
         sources.markets.file_market(skip_bad_pools=skip_bad_pools)
         if network is None
@@ -180,7 +183,10 @@ def import_market(
 
 @checks_arguments
 def export_market(
-    network: str, file: str | None = None, *, settings: Mapping[str, object] | SourceChooser | None = None
+    network: str,
+    file: str | PathLike[str] | None = None,
+    *,
+    settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> ExportedMarket:
     """Return a network's store, otherwise its embedded market, as a market file, and write it to `file` if given.
 
@@ -196,11 +202,12 @@ def export_market(
         with store:
             market = store.read_market()
     text = render_market(market) + "\n"
+    name = "" if file is None else os.fspath(file)
     if file is not None:
         from swapcli.state.file_writing import write_text_file
 
-        write_text_file(file, text)
-    return ExportedMarket(market, text, file or "", StateSource.of(market, SYSTEM_CLOCK.now_s()))
+        write_text_file(name, text)
+    return ExportedMarket(market, text, name, StateSource.of(market, SYSTEM_CLOCK.now_s()))
 
 
 @checks_arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
@@ -12,6 +13,7 @@ from swapcli.core.validation.argument_types import checks_arguments
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from os import PathLike
 
     from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
@@ -167,14 +169,14 @@ class SwapQuote:
         return prove(self.answer)
 
     @checks_arguments
-    def write_proof(self, path: str) -> SwapQuote:
+    def write_proof(self, path: str | PathLike[str]) -> SwapQuote:
         """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which then names the
         file.
 
         Raises as `proof` and `Proof.write`.
         """
         self.proof().write(path)
-        return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=path), self._market)
+        return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=os.fspath(path)), self._market)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

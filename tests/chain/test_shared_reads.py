@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from swapcli import AsyncMarket, Market, SwapcliError, SwapQuote, UpstreamError
-from swapcli.core.errors import FeeOnTransfer
+from swapcli.core.errors import FeeOnTransfer, NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
@@ -301,6 +301,29 @@ def test_the_failure_of_the_read_reaches_all_that_it_was_for(
     assert is_read.is_set()
     assert all(isinstance(each, UpstreamError) for each in found)
     assert exchanges < len(PAIRS)
+
+
+def test_the_failure_of_the_read_does_not_reach_orders_that_it_was_not_for(trader: Trader, proxy: Proxy) -> None:
+    """An order for tokens without pools needs no node, alone or behind an order whose read fails."""
+    tokens = trader.world.tokens
+    lonely, lost = (tokens["DAI"]._replace(address="0x" + digits * 20, symbol=digits) for digits in ("66", "77"))
+    pairs = (tokens["WETH"], tokens["USDC"]), (lonely, lost), (tokens["USDC"], tokens["DAI"])
+    requests = [QuoteRequest(Order(*pair, 10**6), ApiVersion.V2) for pair in pairs]
+    market = trader.market._replace(tokens={**trader.market.tokens, lonely.address: lonely, lost.address: lost})
+    endpoint = RpcEndpoint(f"http://127.0.0.1:{proxy.server_port}", "the proxy")
+    proxy.always = hangs_up
+    with closing(RpcNode([endpoint], CHAIN_ID, NodePolicy(pause=lambda _: None))) as node, ExitStack() as stack:
+        source = LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+        with pytest.raises(NoRoute):
+            source.quote(requests[1])
+        orders = [stack.enter_context(source.joined.joined(partial(_same, each))) for each in requests]
+        errors = []
+        for request, order in zip(requests, orders, strict=True):
+            with source.joined.turn(order), pytest.raises(SwapcliError) as raised:
+                source.quote(request)
+            errors.append(type(raised.value))
+    assert errors == [errors[0], NoRoute, errors[0]]
+    assert issubclass(errors[0], UpstreamError)
 
 
 def test_a_refreshed_market_reads_a_newer_block(name: str, trader: Trader) -> None:

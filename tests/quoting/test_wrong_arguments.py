@@ -237,6 +237,76 @@ def test_an_error_names_the_argument_and_the_value(market: Market) -> None:
     assert raised.value.message == "protocols must be a list of strings or None, not [7]"
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda market: market.depth("ETH", "USDC", "12"), "amounts must be a list, not '12'"),
+        (lambda market: market.depth("ETH", "USDC", b"12"), "amounts must be a list, not b'12'"),
+        (lambda market: [*market.quote_many("ETH")], "orders must be a list, not 'ETH'"),
+        (lambda market: [*market.quote_many([], answered="12")], "answered must be a list, not '12'"),
+        (lambda market: market.backtest("12", [1]), "orders must be a list, not '12'"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], "12"), "blocks must be a list, not '12'"),
+        (lambda market: market.hindsight("0x12"), "transactions must be a list of strings, not '0x12'"),
+        (
+            lambda market: market.verify_recent(protocols="uniswapV3"),
+            "protocols must be a list of strings or None, not 'uniswapV3'",
+        ),
+        (
+            lambda market: market.record_recent(protocols="uniswapV3"),
+            "protocols must be a list of strings or None, not 'uniswapV3'",
+        ),
+        (
+            lambda _: swapcli.sync("base", tokens="ETH", settings={}),
+            "tokens must be a list of strings or None, not 'ETH'",
+        ),
+        (
+            lambda _: swapcli.sync("base", protocols="uniswapV3", settings={}),
+            "protocols must be a list of strings or None, not 'uniswapV3'",
+        ),
+    ],
+)
+def test_a_text_is_not_a_list_of_its_characters(market: Market, call: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        call(market)
+    assert raised.value.message == message
+
+
+@pytest.mark.parametrize("wrong", [[f"{URL}/SECRET"], f"{URL}/SECRET".encode(), {"url": f"{URL}/SECRET"}])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda wrong: Market.live("base", rpc_url=wrong),
+        lambda wrong: Market.service("base", api_url=wrong),
+        lambda wrong: swapcli.add_network("network.json", rpc_url=wrong),
+        lambda wrong: swapcli.check_network("base", rpc_url=wrong),
+        lambda wrong: swapcli.prove("base", rpc_url=wrong),
+    ],
+)
+def test_an_error_does_not_show_a_url_which_may_contain_a_key(call: Callable[[Any], object], wrong: object) -> None:
+    with pytest.raises(InvalidInput, match="_url must be a string") as raised:
+        call(wrong)
+    assert "SECRET" not in str(raised.value) + str(raised.value.details)
+
+
+def test_files_may_be_paths(market: Market, tmp_path: Path) -> None:
+    """As in `Market.from_file` and `Market.store`."""
+    exported = swapcli.export_market("base", tmp_path / "market.json", settings={})
+    assert exported.file == str(tmp_path / "market.json")
+    assert swapcli.import_market(tmp_path / "market.json", settings={"store_dir": str(tmp_path)}).summary.pools
+    quote = market.quote("ETH", "USDC", "1", certify=True, proof=True).write_proof(tmp_path / "proof.json")
+    assert swapcli.check_proof((tmp_path / "proof.json").read_bytes())
+    assert quote.figures.proof_file == str(tmp_path / "proof.json")
+    market.compare("ETH", "USDC", "1", certify=True, proof=True).write_proof(tmp_path / "proofs.json")
+    market.plan("ETH", "USDC", "500", over="4h", parts=2).write(tmp_path / "plan.json")
+    with pytest.raises(InvalidInput, match="no part"):
+        swapcli.mark_part_done(tmp_path / "plan.json")
+    with pytest.raises(InvalidOption, match="a transaction needs a recipient"):
+        market.build_part(tmp_path / "plan.json")  # type: ignore[call-arg]
+    (tmp_path / "network.json").write_text("{}")
+    with pytest.raises(SwapcliError, match=r"network\.json"):
+        swapcli.add_network(tmp_path / "network.json", settings={})
+
+
 def test_asyncio_programs_get_the_same_errors() -> None:
     async def use() -> None:
         async with AsyncMarket.embedded("base", settings={"live": "never"}) as market:

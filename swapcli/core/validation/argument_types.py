@@ -36,6 +36,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "Callable": "a function",
     "PathLike": "a path",
 }
+_LISTS: Final = ("Sequence", "Collection", "Iterable", "Container")
 _TEXT_LISTS: Final = ("Sequence[str]", "Collection[str]", "Iterable[str]")
 _HAS_VARARGS: Final = 0x04  # CO_VARARGS of `inspect`
 _MAX_SHOWN: Final = 40  # characters of a wrong argument
@@ -52,7 +53,7 @@ class _Accepted(NamedTuple):
         return any(_is_a(value, name, known) for name in self.names) and not (
             self.of_text
             and isinstance(value, Collection)
-            and not isinstance(value, str)
+            and not isinstance(value, str)  # which another alternative accepts
             and not all(isinstance(item, str) for item in value)
         )
 
@@ -115,7 +116,9 @@ class _Checker:
             self._accepted[name] = _parse_annotation(self._annotations.get(name), self._known)
         accepted = self._accepted[name]
         if accepted is not None and not accepted.accepts(value, self._known):
-            raise InvalidInput(f"{name} must be {accepted.words}, not {_shown(value)}", details={"argument": name})
+            is_shown = value is None or not name.endswith("_url")  # a URL may contain a key
+            shown = _shown(value) if is_shown else type(value).__name__
+            raise InvalidInput(f"{name} must be {accepted.words}, not {shown}", details={"argument": name})
 
 
 def _parse_annotation(annotation: Any, known: Mapping[str, Any]) -> _Accepted | None:
@@ -152,6 +155,8 @@ def _is_a(value: object, name: str, known: Mapping[str, Any]) -> bool:
         return callable(value)
     if name == "PathLike":
         return hasattr(value, "__fspath__")
+    if name in _LISTS and isinstance(value, str | bytes | bytearray):
+        return False  # the list of its characters is never meant
     return isinstance(value, _TYPES.get(name) or known[name])
 
 

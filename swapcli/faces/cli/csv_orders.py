@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from swapcli import InvalidInput
@@ -28,10 +29,16 @@ _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ":"
 """Separators of tables other than CSV. They are not read: with semicolons, 1,5 often means one and a half."""
 EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of an order is ETH,USDC,1.5"
 
+_parse_cells: Final = partial(csv.reader, skipinitialspace=True)
+
 
 def has_titles(line: str) -> bool:
     """Return whether a line has the titles of a CSV of orders."""
-    return TOKEN_IN in with_current_keys(dict.fromkeys(_titles(next(csv.reader([line]), []))))
+    try:
+        row = next(_parse_cells([line]), [])
+    except csv.Error:
+        return False
+    return TOKEN_IN in with_current_keys(dict.fromkeys(_titles(row)))
 
 
 def read_csv_orders(lines: Iterable[str], shown: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -63,7 +70,7 @@ def _titles(row: list[str]) -> list[str]:
 
 def _read_rows(lines: Iterable[str], shown: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the stripped cells of each row that is not blank, with the number of its last line."""
-    rows = csv.reader(lines, skipinitialspace=True)
+    rows = _parse_cells(lines)
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]

@@ -53,7 +53,12 @@ _STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
 _STREAM_BUFFER_BYTES = 16 * 2**10
 """Unread bytes of a stream, in the system's memory and in ours: about ten quotes. The defaults are several
 megabytes."""
+_MIN_READ_BYTES = 4_096
+"""What a client must read in the time after which it counts as not reading."""
 _SLICE_BYTES = 4_096
+_TCP_INFO_BYTES = 128
+_BYTES_ACKED = slice(120, 128)
+"""The field `tcpi_bytes_acked` in the `tcp_info` of Linux 4.1 and later."""
 _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 _LINE_ENDS = len(": \r\n")
@@ -95,8 +100,9 @@ class HttpProtocol(HttpToolsProtocol):
         self._ignores_input = False
         self._running: RequestResponseCycle | None = None
         self.waiting_since_s = 0.0
-        self._unsent, self._unread_since_s = 0, 0.0
-        """Response bytes waiting for the client to read, and the time since which it has read none."""
+        self._unsent, self._acknowledged, self._unread_since_s = 0, 0, 0.0
+        """Response bytes in this process, those that the client's system has acknowledged, and the time since which the
+        client has read nothing."""
         self._is_stream = False
         self.is_dropped = False
 
@@ -195,8 +201,10 @@ class HttpProtocol(HttpToolsProtocol):
         byte. Call this periodically. A client that has begun a head is told why.
         """
         now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
-        if not unsent or unsent < self._unsent:
-            self._unread_since_s = now_s
+        # The system takes more from this process only once a third of its own buffer, perhaps of megabytes, is free.
+        acknowledged = _acknowledged_bytes(self.transport) if unsent else self._acknowledged
+        if not unsent or unsent < self._unsent or acknowledged >= self._acknowledged + _MIN_READ_BYTES:
+            self._unread_since_s, self._acknowledged = now_s, acknowledged
         is_unread, self._unsent = unsent and self._unsent and now_s - self._unread_since_s > timeout_s, unsent
         if is_unread:
             self.is_dropped = True
@@ -370,6 +378,18 @@ def _longest_waiting(connections: Iterable[HttpProtocol], count: int) -> list[Ht
             by_address.setdefault(each.client[0] if each.client else "", []).append(each)
     waiting = max(by_address.values(), key=len, default=[])
     return nsmallest(count, waiting, key=lambda each: each.waiting_since_s)
+
+
+def _acknowledged_bytes(transport: asyncio.Transport) -> int:
+    """Return the bytes that the client's system has acknowledged: 0 if this system does not count them.
+
+    A client that does not read soon acknowledges nothing more.
+    """
+    with suppress(OSError, AttributeError):  # another kind of socket, or another system
+        known = transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        if len(known) == _TCP_INFO_BYTES:
+            return int.from_bytes(known[_BYTES_ACKED], sys.byteorder)
+    return 0
 
 
 def _too_many_connections() -> bytes:

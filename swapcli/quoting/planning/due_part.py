@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -20,6 +21,8 @@ from swapcli.quoting.planning.recorded_review import FreshPrices, check_recorded
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.interface.document_types import PlannedCalldataJson
     from swapcli.interface.plan_types import BuiltPartJson, PlanJson
     from swapcli.quoting.config import Settings
@@ -147,11 +150,11 @@ class PlanProgress(NamedTuple):
 
 
 @checks_arguments
-def mark_part_done(path: str) -> PlanProgress:
+def mark_part_done(path: str | PathLike[str]) -> PlanProgress:
     """Record in a plan file that its built part was executed, so that `build_part` continues with the next one.
 
     Raises `InvalidInput` if no part is built, `InvalidPlan`, `InputOutputError`.
     """
-    with open_plan(path) as plan:
+    with open_plan(os.fspath(path)) as plan:
         done = plan.record_done(SYSTEM_CLOCK.now_s())
         return PlanProgress(done, plan.token_in, plan.token_out, plan.network_name, plan.parts, plan.document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from swapcli.core.model.network import Network
@@ -13,6 +14,8 @@ from swapcli.quoting.quote_options import parse_destination
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from swapcli.quoting.config import Settings
     from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
@@ -68,11 +71,11 @@ class _PartOfMarket:
 
 
 def build_market_part(
-    market: QuotesAndPrepares, price_request: PriceRequest, path: str, terms: TransactionKeywords
+    market: QuotesAndPrepares, price_request: PriceRequest, path: str | PathLike[str], terms: TransactionKeywords
 ) -> BuiltPart:
     """Build the due part of the plan in a file, and record it there. Raises as `Market.build_part`.
 
     `price_request` is how the program requested prices that are not real.
     """
-    with open_plan(path) as plan:
+    with open_plan(os.fspath(path)) as plan:
         return build_due_part(plan, _PartOfMarket(market, price_request, plan, terms), SYSTEM_CLOCK.now_s())

@@ -45,6 +45,7 @@ from swapcli.state.file_writing import write_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from swapcli.interface.plan_types import CowTwapJson, ForecastJson, PlanJson, PlanPartJson
     from swapcli.quoting.openers.nodes import NodeOpener
@@ -199,10 +200,11 @@ class Plan(NamedTuple):
             for number, part in enumerate(self.schedule.parts, start=1)
         )
 
-    def write(self, path: str) -> None:
+    def write(self, path: str | PathLike[str]) -> None:
         """Write the plan to a new file, which `build_part` reads. Raises `InvalidInput`, `InputOutputError`."""
-        check_new_file(path)
-        write_text_file(path, f"{to_json(self.document(), indent=1)}\n")
+        name = os.fspath(path)
+        check_new_file(name)
+        write_text_file(name, f"{to_json(self.document(), indent=1)}\n")
 
     def svg(self, width: int | None = None) -> str:
         """Return the chart of cost and risk as an SVG document. Raises `InvalidOption` if neither is known."""

@@ -33,7 +33,7 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
-from swapcli.quoting.sources.joined_orders import JoinedOrders, PreparedSearch
+from swapcli.quoting.sources.joined_orders import JoinedOrder, JoinedOrders, PreparedSearch
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader, Others
 from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
 from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
@@ -374,12 +374,13 @@ class LiveSource:
         is_limited = isinstance(self._block.node, BudgetedNode) and self._block.node.requests_left < _MANY_REQUESTS
         if is_limited or isinstance(self._pool_source, FindsPools):
             return None
-        waiting = self.joined.take_waiting()
+        included: list[JoinedOrder] = []
         market: MarketState | None = None
-        for order in waiting:
+        for order in self.joined.take_waiting():
             with suppress(Exception):  # whatever is wrong with that order is raised at its own turn
                 order.prepared = self._prepare(order.request())
                 found = self._first_market(order.prepared)
+                included.append(order)
                 if market is None:
                     market = found
                 else:
@@ -387,7 +388,7 @@ class LiveSource:
                     market = market._replace(pools={**market.pools, **found.pools}, tokens=tokens)
 
         def fail(error: UpstreamError) -> None:
-            for order in waiting:
+            for order in included:
                 order.failure = error
 
         return None if market is None else (market, fail)

@@ -331,3 +331,15 @@ def test_a_new_connection_has_the_whole_time_to_read(running: ServiceProcess) ->
             connection.sendall(build_get_request("/docs") * 299 + build_get_request("/docs", close=True))
             time.sleep(1.0)
             assert statuses(receive_all(connection)) == [200] * 300
+
+
+def test_a_client_that_reads_slowly_gets_everything() -> None:
+    """The system sends from its own buffer of up to 4 MB, and takes more only once a third of that is free."""
+    count = 220
+    with run_testnet_service(timeout_s=0.5) as service, service.connect() as connection:
+        connection.sendall(build_get_request("/docs") * (count - 1) + build_get_request("/docs", close=True))
+        received = bytearray()
+        while part := connection.recv(20_000):
+            received += part
+            time.sleep(0.02)
+        assert statuses(bytes(received)) == [200] * count

@@ -23,11 +23,12 @@ def csv_lines(columns: Sequence[str], documents: Iterable[Mapping[str, object]],
     writer = csv.writer(stream, lineterminator="\n")
     if header:
         writer.writerow(columns)
-    writer.writerows([_cell(document.get(name)) for name in columns] for document in documents)
+    writer.writerows([cell_text(document.get(name)) for name in columns] for document in documents)
     return stream.getvalue().removesuffix("\n")
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return the text of a value's cell, before any quoting."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -14,7 +14,7 @@ from swapcli.core.encoding.json_text import to_json
 from swapcli.core.model.quote import GasValueSource
 from swapcli.faces.cli.output import FormatOptions, OutputFormat
 from swapcli.faces.cli.output_file import format_of_file
-from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.cli.render.csv_text import cell_text, csv_lines
 from swapcli.faces.cli.results_file import RESULTS, open_results_file
 from swapcli.quoting.backtest import QUOTE_FIELDS
 
@@ -38,15 +38,14 @@ class BacktestResults:
         `quote` quotes the last of these blocks again. Raises `InvalidInput` if its results, or the order of the rows,
         do not match this backtest.
         """
-        by_id = {order.id: order for order in orders}
         found: list[BacktestQuote] = []
         size = 0
         self._file.seek(0)
         header = f"{csv_lines(QUOTE_FIELDS, ())}\n".encode() if self._is_csv else b""
         first = self._file.read(len(header))
-        if first and first != header:
+        if not header.startswith(first):
             raise self._foreign(1)
-        end = size = len(first)
+        end = size = len(header) if first == header else 0
         pending: list[BacktestQuote] = []
         for number, line in enumerate(self._file, start=1 + bool(header)):
             if not line.endswith(b"\n"):
@@ -55,11 +54,12 @@ class BacktestResults:
             place = len(found) + len(pending)
             if place >= len(blocks) * len(orders):
                 raise self._foreign(number)
-            expected = (blocks[place // len(orders)], orders[place % len(orders)].id)
+            block, order = blocks[place // len(orders)], orders[place % len(orders)]
+            written_id = cell_text(order.id) if self._is_csv else order.id
             row = self._parse(line, number)
-            if (row.block, row.order_id) != expected or row.amount_in != by_id[row.order_id].amount_in:
+            if (row.block, row.order_id, row.amount_in) != (block, written_id, order.amount_in):
                 raise self._foreign(number)
-            pending.append(row)
+            pending.append(row._replace(order_id=order.id))
             if len(pending) == len(orders):
                 found += pending
                 pending, size = [], end
@@ -99,7 +99,7 @@ class BacktestResults:
             return BacktestQuote(
                 int(row["block"]),
                 int(row["timestamp"]),
-                _unescaped(str(row["id"])) if self._is_csv else str(row["id"]),
+                str(row["id"]),
                 int(row["inputAmount"]),
                 count("outputAmount"),
                 count("outputAfterGas"),
@@ -124,11 +124,6 @@ class BacktestResults:
 def _are_equal(before: Sequence[BacktestQuote], now: Sequence[BacktestQuote]) -> bool:
     """Return whether quotes are equal; if there is none, the reason may be worded differently."""
     return [each._replace(error="") for each in before] == [each._replace(error="") for each in now]
-
-
-def _unescaped(cell: str) -> str:
-    """Return a text without the apostrophe that keeps it from being a formula in a CSV."""
-    return cell[1:] if cell.startswith(("'=", "'+", "'@", "'-")) else cell
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.order_entries import Entry
 from swapcli.faces.cli.render.csv_order import ORDER_COLUMNS
-from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.cli.render.csv_text import cell_text
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.faces.cli.results_file import open_results_file
 
@@ -89,7 +89,7 @@ class BatchResults:
         for number, line in enumerate(lines, start=1):
             found = self._parse_id(line, number)
             order = next(orders, None)
-            expected = None if order is None else _csv_id(order) if self._is_csv else order["id"]
+            expected = None if order is None else cell_text(order["id"]) if self._is_csv else order["id"]
             if order is None or found != expected:
                 of_batch = (
                     "the batch has fewer orders"
@@ -167,10 +167,6 @@ class BatchResults:
             hint="write to a new file",
             details={"line": line_number},
         )
-
-
-def _csv_id(order: Entry) -> str:
-    return next(csv.reader([csv_lines(("id",), [order], header=False)]))[0]
 
 
 def _shown(order_id: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,35 @@ def test_a_backtest_goes_on_after_its_last_whole_block(command: BacktestCommand,
         assert resumed.exit_code == 0, resumed.stderr
         assert file.read_bytes() == content
         assert resumed.json == whole.json
+
+
+@pytest.mark.parametrize("name", ["quotes.csv", "quotes.jsonl"])
+def test_a_backtest_continues_with_any_ids(command: BacktestCommand, name: str) -> None:
+    """A CSV shows some ids differently: with an apostrophe before a formula, and "?" for unprintable characters."""
+    ids = ["=1+1", "'=1+1", "+x", "'", "a\tb", 'say "a, b"', "\u202e", "-1", "'-1", "\u00e9"]
+    common = {"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}
+    command.orders.write_text("".join(json.dumps({"id": each, **common}) + "\n" for each in ids))
+    file = command.folder / name
+    words = ("--every", "3", "--results", str(file), "--json")
+    whole = command.run(*words)
+    assert whole.exit_code == 0, whole.stderr
+    content = file.read_bytes()
+    file.write_bytes(content[:-9])
+    resumed = command.run(*words, "--resume")
+    assert resumed.exit_code == 0, resumed.stderr
+    assert (file.read_bytes(), resumed.json) == (content, whole.json)
+
+
+@pytest.mark.parametrize("kept_bytes", [1, 9, -1])
+def test_titles_that_were_not_written_completely_are_written_again(command: BacktestCommand, kept_bytes: int) -> None:
+    file = command.folder / "quotes.csv"
+    words = ("--every", "3", "--results", str(file))
+    assert command.run(*words).exit_code == 0
+    content = file.read_bytes()
+    file.write_bytes(content.splitlines()[0][:kept_bytes])
+    resumed = command.run(*words, "--resume")
+    assert resumed.exit_code == 0, resumed.stderr
+    assert file.read_bytes() == content
 
 
 def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -274,6 +275,30 @@ def test_a_batch_reads_the_csv_of_a_backtest() -> None:
     assert lines[1]["result"]["errorCode"] == "UNKNOWN_TOKEN"
     ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=b"tokenIn,tokenOut,amount\nETH,USDC\n")
     assert (ran.exit_code, "line 2 of the batch has 2 cells instead of 3" in ran.stderr) == (2, True)
+
+
+def test_titles_may_be_quoted_after_a_space() -> None:
+    text = 'tokenOut, "tokenIn", "amount"\nUSDC, "ETH", "1.5"\n'
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=text.encode())
+    assert (ran.exit_code, json.loads(ran.stdout)["id"]) == (0, 1), ran.stderr
+
+
+LONG_TEXT = "x" * (csv.field_size_limit() + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "problem"),
+    [
+        (f'{{"id": "{LONG_TEXT}", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}}\n', 0, ""),
+        (f'tokenIn,tokenOut,amount,"{LONG_TEXT}"\n', 2, "line 1 of the batch is not valid JSON"),
+        (f'tokenIn,tokenOut,amount\nETH,USDC,"{LONG_TEXT}"\n', 2, "line 2 of the batch has a cell with more than"),
+    ],
+    ids=["JSON", "titles", "order"],
+)
+def test_a_long_line_is_read_or_rejected(text: str, status: int, problem: str) -> None:
+    """A cell of a CSV has a maximum length; a text in JSON has none."""
+    ran = run_swapcli("route", "base", "--batch", "-", "--offline", stdin=text.encode())
+    assert (ran.exit_code, problem in ran.stderr) == (status, True), ran.stderr[:300]
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl"])
