@@ -176,7 +176,7 @@ class HullCurve(ABC):
             self.capacity = sold * self._unit_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         piece = self._piece
@@ -255,7 +255,8 @@ class HullCurve(ABC):
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold.
 
-        It is 0.0 if a rising fee consumes all of it, or if floats cannot represent the balance left in the pool.
+        The rate is 0.0 if the rising fee consumes the whole marginal output, or if floats cannot represent the balance
+        left in the pool.
         """
         if amount_in >= self.capacity:
             return 0.0

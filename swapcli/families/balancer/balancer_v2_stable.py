@@ -1,7 +1,7 @@
 """Stable pools of Balancer V2, exactly as their contracts compute swaps.
 
-`StablePool` (since 2022) rounds its invariant down, `MetaStablePool` (2021) up. `amp` and `rates` are those of the
-quoted block.
+`StablePool` (since 2022) rounds its invariant down, `MetaStablePool` (2021) up. `amp` and `rates` are their values at
+the quoted block.
 """
 
 from __future__ import annotations
@@ -46,6 +46,6 @@ class BalancerV2Stable(BalancerV2):
         return amount_out(balances, i, j, amount_in, self.amp, d, balance_v2)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))

@@ -50,7 +50,7 @@ class BalancerV3TwoClp(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         try:
@@ -60,7 +60,7 @@ class BalancerV3TwoClp(BalancerV3):
         return curve_with_virtual_balances(balances, virtual, i, j, self.base_units_per_scaled(i, j))
 
     def check(self) -> None:
-        """Require `sqrt_alpha` < `sqrt_beta`, and balances that fit the Vault."""
+        """Raise `InvalidPoolState` unless `sqrt_alpha` < `sqrt_beta` and the Vault can hold the balances."""
         BalancerV3.check(self)
         if self.sqrt_alpha * WAD // self.sqrt_beta >= WAD:
             raise InvalidPoolState(

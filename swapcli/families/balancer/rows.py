@@ -1,4 +1,4 @@
-"""The rows of pools in Balancer's second and third vaults."""
+"""The `FAMILIES` and `KINDS` rows for pools in Balancer's second and third vaults."""
 
 from __future__ import annotations
 

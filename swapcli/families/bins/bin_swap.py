@@ -33,7 +33,7 @@ class BinFees(Protocol):
 
 
 class BinSwap(NamedTuple):
-    """The result of a swap: the output, the unsold rest of the input, the last bin, and new amounts by position."""
+    """The result of a swap: the output, the unsold part of the input, the last bin, and the new amounts by position."""
 
     amount_out: int
     amount_left: int

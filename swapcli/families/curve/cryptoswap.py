@@ -76,7 +76,7 @@ class CryptoParameters(NamedTuple):
 
 
 class CryptoPrices(NamedTuple):
-    """A pool's data on prices and profit. Prices are those of each coin after the first in coin 0, scaled by 10^18.
+    """A pool's prices and profit. Each price is that of a coin after the first, in units of coin 0, scaled by 10^18.
 
     Pools with the StableSwap maths also have `burnable_shares`, the donated liquidity tokens that a move of the scale
     may burn at the block, and `scale_is_fixed`, which means that the scale cannot move because of an earlier swap in
@@ -123,7 +123,7 @@ class CryptoSwap(Pool):
         return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's `exchange` does. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` as the contract's `exchange` does. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -140,7 +140,7 @@ class CryptoSwap(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             return ZeroCurve()
@@ -300,7 +300,7 @@ class CryptoSwap(Pool):
         return amount_out, after
 
     def _fx_curve(self, i: int, j: int) -> RateCurve:
-        """Return the curve of one direction in floats, from the sold coin's balance and the other balance at the
+        """Return the floating-point curve of one direction, from the sold coin's balance and the other balance at the
         invariant."""
         parameters, balances = self.parameters, self._scaled_reserves()
         amp = parameters.amp

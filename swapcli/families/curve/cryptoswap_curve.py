@@ -1,4 +1,4 @@
-"""Cryptoswap in floats: one direction of a pool of two or three coins, with the fee that grows out of balance.
+"""Cryptoswap in floating point: one direction of a pool of two or three coins, with the fee that grows out of balance.
 
 In units of the invariant D, with x and y the two balances, w the third (if any), n coins, c = n^n w and
 

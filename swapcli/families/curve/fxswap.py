@@ -39,7 +39,7 @@ The last of sixteen is at 3e-4 of the first, which finds fees that change within
 
 
 class FxPrices(NamedTuple):
-    """The values besides the balances that a swap changes: see `CryptoPrices`.
+    """The values that a swap changes besides the balances; see `CryptoPrices`.
 
     `supply` is the number of liquidity tokens.
     """
@@ -149,7 +149,7 @@ def _check_amp(amp: int) -> None:
 
 
 class FxSwapCurve(StableSwapCurve):
-    """One direction of such a pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
+    """One direction of an FXSwap pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
 
     The fee is out - (out - mid) g k / (g k + 1 - k) with g = fee gamma and k = 4 x y / (x + y)^2.
     """

@@ -37,7 +37,7 @@ DELTA: Final = "get_pool_tick_liquidity_delta"
 
 
 class EkuboPoolCalls:
-    """The key of a pool, and the calls to the core that use it."""
+    """The key of a pool, and the calls to the core that use this key."""
 
     def __init__(self, ref: PoolRef) -> None:
         constants = ref.constants_as(EkuboConstants)
@@ -98,8 +98,8 @@ class MarkSearch(NamedTuple):
     """A search for marks (ticks or times) with a contract that returns the first mark after a position.
 
     `call(start, end)` returns the call for the first mark in a gap. `read(gap, answer)` returns the position at which
-    the contract stopped, and whether it is a mark; it raises an error unless it is above the gap's start. A round has
-    at least `places` calls.
+    the contract stopped, and whether it is a mark; `read` raises an error unless that position is above the gap's
+    start. A round has at least `places` calls.
     """
 
     call: Callable[[int, int], ContractCall]

@@ -66,7 +66,7 @@ class Ekubo(EkuboPool):
 
     @property
     def core(self) -> Core:
-        """Return the row of `CORES` for the version."""
+        """Return the entry of `CORES` for the version."""
         return CORES[self.pool_key.version]
 
     def paid_of(self, amount_out: int, tick: int) -> int:
@@ -77,7 +77,7 @@ class Ekubo(EkuboPool):
         return amount_out
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         key = self.pool_key
         return {
             "pool_id": key.pool_id,

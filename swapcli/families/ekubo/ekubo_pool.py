@@ -1,4 +1,4 @@
-"""The common part of Ekubo's cores on Starknet and on EVM networks: the pool, and the walk over its ticks.
+"""The code that Ekubo's cores on Starknet and on EVM networks share: the pool, and the walk over its ticks.
 
 One contract, the core, holds all pools of a network, each identified by its PoolKey. A step of a swap ends at the next
 initialised tick, or where the core stops searching for one, at the edge of a word of its bitmap. Each step rounds on
@@ -119,7 +119,7 @@ class EkuboPool(Pool):
         return self.pool_key.pool_id
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         bits = self.core.amount_bits
         if amount_in >> bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{bits} - 1")
@@ -138,11 +138,13 @@ class EkuboPool(Pool):
         """
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
+        """Return the floating-point curve for selling `token_in` for `token_out`. Its table of ticks is built on first
+        use."""
         return self.plain_curve(token_in, token_out)
 
     def plain_curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """Return the curve of this direction in floats, ignoring the part of the output that an extension takes."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, ignoring the part of the output that
+        an extension takes."""
         key, core = self.pool_key, self.core
         return ConcentratedCurve(
             self.sqrt_ratio,
@@ -157,12 +159,12 @@ class EkuboPool(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the initialised ticks between this state and `after`."""
+        """Return `swap_gas` plus the gas for the initialised ticks between this state and `after`."""
         assert isinstance(after, EkuboPool)
         return self.gas_units_at(after.tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         core, down = self.core, is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self.gas_units_at(-core.ticks.max_tick if down else core.ticks.max_tick)
@@ -174,7 +176,7 @@ class EkuboPool(Pool):
         return int(log(rate / gamma if down else gamma / rate) // LOG_TICK)
 
     def gas_units_at(self, tick: int) -> int:
-        """Return `gas_units` of a swap that ends at `tick`."""
+        """Return the gas units of a swap that ends at `tick`."""
         ticks = self.pool_key.ticks
         return self.swap_gas + self.crossing_gas * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
@@ -185,9 +187,9 @@ def replace_position(family: type[EkuboPool]) -> Callable[..., Any]:
 
 
 def tick_scale(ratio_at: Callable[[int], int]) -> TickScale:
-    """Return the scale of ticks of 1.000001 and 128 fractional bits, with the ratio `ratio_at(tick)` at each tick.
+    """Return the tick scale with the base 1.000001, 128 fractional bits, and the ratio `ratio_at(tick)` at each tick.
 
-    A tick is a growth of 5e-7.
+    From one tick to the next, the square-root ratio grows by about 5e-7 of its value.
     """
 
     def sqrt_price(tick: int) -> float:

@@ -73,11 +73,11 @@ class EkuboTwamm(Pool):
 
     @property
     def key(self) -> str:
-        """The same as `Ekubo.key`."""
+        """Same as `Ekubo.key`."""
         return self.core_pool.key
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Execute the orders, then sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Execute the pool's orders, then sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         pool, rates = execute(self.core_pool, self.orders)
         amount_out, pool = pool.swap(token_in, token_out, amount_in)
         orders = VirtualOrders(rates, self.orders.timestamp, self.orders.timestamp, ())
@@ -85,7 +85,8 @@ class EkuboTwamm(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats, after the orders have been executed."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, after the orders have been
+        executed."""
         try:
             pool, _ = execute(self.core_pool, self.orders)
         except PoolError:
@@ -131,7 +132,7 @@ _replace_pool = fast_replace(EkuboTwamm, "core_pool", "orders")
 
 @lru_cache(maxsize=256)
 def execute(pool: Ekubo, orders: VirtualOrders) -> tuple[Ekubo, tuple[int, int]]:
-    """Return the pool after its orders have been executed, and the sale rates then.
+    """Return the pool after its orders have been executed, and the sale rates at that time.
 
     Raises `SwapReverts` like the contract.
     """

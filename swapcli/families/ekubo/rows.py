@@ -1,4 +1,4 @@
-"""The rows of Ekubo's pools, on Starknet and on EVM networks."""
+"""The `FAMILIES` and `KINDS` rows for Ekubo's pools, on Starknet and on EVM networks."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     values = yield from read_views(view(_ASSETS, address, _ASSETS, decode=words(2)))
     return factory.new_ref(address, tuple(to_address(word, _ASSETS) for word in values[_ASSETS]))
 

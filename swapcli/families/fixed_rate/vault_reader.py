@@ -22,7 +22,7 @@ _MAX_DEPOSIT: Final = "maxDeposit(address)"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a vault in one round."""
+    """Read a vault in one round of calls."""
     max_deposit, total_assets, *conversions = yield [
         ContractCall(ref.address, encode_call(_MAX_DEPOSIT, ANY_ADDRESS)),
         ContractCall(ref.address, encode_call(_TOTAL_ASSETS)),

@@ -30,7 +30,7 @@ class WrappedNative(Pool):
     is_wrapper: ClassVar[bool] = True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return `amount_in` itself and the same pool."""
+        """Return `amount_in` as the output, and the same pool."""
         token_indices(self, token_in, token_out)
         return amount_in, self
 
@@ -65,7 +65,7 @@ class OneToOneCurve:
         self.start_rate: float = 1.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         return (0.0, 0.0, 0.0) if rate >= 1.0 else (UNBOUNDED_AMOUNT, UNBOUNDED_AMOUNT, 0.0)
 
     def amount_out(self, amount_in: float) -> float:

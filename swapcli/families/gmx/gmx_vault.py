@@ -69,7 +69,7 @@ class GmxVault(Pool):
     """The oracle's prices change with every round or every transaction of its keepers."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         usdg_delta, gross, amount_out = self._amounts(i, j, amount_in)
         if self.max_usdg[i] and self.usdg[i] + usdg_delta > self.max_usdg[i]:
@@ -109,8 +109,8 @@ class GmxVault(Pool):
         return self.fee_ppm // PPM_PER_BPS, self.tax_bps
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: the concave hull of the amounts just before each step of the
-        fee.
+        """Return the floating-point curve for selling `token_in` for `token_out`: the concave hull of the amounts just
+        before each step of the fee.
 
         Between two steps, the contract pays a constant rate for the whole amount, so no amount pays more than the hull,
         and the corners are exact.

@@ -1,6 +1,6 @@
 """Convert the points and orders that a sale meets in an iZiSwap pool into bins of one rate each, for the solver.
 
-Every point is such a bin. After a hundred points with liquidity, points are joined into groups, with one more point per
+Each point is one bin. After a hundred points with liquidity, points are joined into groups, with one more point per
 group for each hundred that the sale has passed. At the ends of a group, the amounts are exact, and inside it, the rate
 is its mean.
 """

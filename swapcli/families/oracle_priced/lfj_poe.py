@@ -1,4 +1,5 @@
-"""LFJ's POE: a pool at an oracle's price as long as a sale balances it, and on a concentrated constant product beyond.
+"""LFJ's POE: a pool that pays an oracle's price while a sale balances it, and follows a concentrated constant product
+after that.
 
 The formulas are in `lfj_poe_math`. The fee is in the second token: on the input when that token is sold, otherwise on
 the output, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters,
@@ -58,7 +59,7 @@ class LfjPoe(Pool):
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         fee = 0 if sells_x else mul_div_up(amount_in, self.fee_ppm, PPM)
         net = amount_in - fee
@@ -76,7 +77,8 @@ class LfjPoe(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: a fixed rate up to the balance, then a constant product."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: a fixed rate up to the balance, then
+        a constant product."""
         sells_x = is_forward(self, token_in, token_out)
         gamma = (PPM - self.fee_ppm) / PPM
         flat = flat_part(*self.reserves, self.price, UINT256_LIMIT, sells_x)

@@ -54,7 +54,7 @@ class FlowLimits(NamedTuple):
 
     @property
     def exist(self) -> bool:
-        """Whether one of them limits anything."""
+        """Whether at least one of the two windows has a limit."""
         return bool(self.short.limit or self.long.limit)
 
 
@@ -63,7 +63,7 @@ class MentoFpmm(Pool):
     """A pair.
 
     `rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part of
-    the fee that stays in the pair, and `fee_ppm` the whole fee. `limits` are those of both tokens at `timestamp`.
+    the fee that stays in the pair, and `fee_ppm` the whole fee. `limits` are the limits of both tokens at `timestamp`.
     """
 
     reserves: tuple[int, int]
@@ -85,7 +85,7 @@ class MentoFpmm(Pool):
         return self.fee_ppm // PPM_PER_BPS
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the same errors as `Pool.swap`."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         amount_out = self.amount_out(i, amount_in)
         if not amount_out:
@@ -162,7 +162,8 @@ class MentoFpmm(Pool):
         return limit._replace(netflow=netflow)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the pair's balance or a limit."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the pair's balance or
+        a limit."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         numerator, denominator = self._rate_of(i)
         part = (BPS - self._fee_bps) / BPS

@@ -25,9 +25,9 @@ NATIVE_TOKENS: Final = ("base", "quote")
 
 
 class PriceLevel(NamedTuple):
-    """A level.
+    """A price level.
 
-    `price` is the contract's number for it, a price or a tick; `size` is the fillable amount, in its units.
+    `price` is the contract's number for it, a price or a tick; `size` is the fillable amount, in the contract's units.
     """
 
     price: int
@@ -53,7 +53,7 @@ class LevelRule(NamedTuple):
     price_of_tick: Callable[[int], int] | None = None
 
     def ratio(self, price: int) -> tuple[int, int]:
-        """Return the worth of a size at a level as a fraction."""
+        """Return the value of one size at a level, as a fraction (numerator, denominator)."""
         return (self.scale, self.price_of_tick(price)) if self.price_of_tick else (price, self.scale)
 
     def without_fee(self, amount_in: int) -> int:
@@ -118,7 +118,7 @@ def fill_levels(levels: Sequence[PriceLevel], amount_in: int, rule: LevelRule) -
 
 
 def level_curve(levels: Iterable[PriceLevel], rule: LevelRule, scale: float = 1.0, unit: float = 1.0) -> BinCurve:
-    """Return the curve of one direction in floats: one rate per level, times `scale`; outputs are in units of
+    """Return the floating-point curve of one direction: one rate per level, times `scale`; outputs are in units of
     `unit`."""
     return BinCurve(((rate * scale, output * unit) for rate, output in rule.outputs(levels)), MAX_UINT256)
 
@@ -146,7 +146,7 @@ def read_levels(
 
 
 class TwoSidedBook(Protocol):
-    """A book with levels on both sides, each with the best first."""
+    """An order book with levels on both sides, best price first."""
 
     @property
     def asks(self) -> tuple[PriceLevel, ...]: ...

@@ -1,4 +1,4 @@
-"""The rows of order books."""
+"""The `FAMILIES` and `KINDS` rows for order books."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls to contract functions for reading pools and tokens: calldata and return data.
+"""Encode the calls that read pools and tokens, and decode their return data.
 
 Contract return data is untrusted: the expected words are read and trailing bytes are ignored. Every reader raises
 `InvalidUpstreamResponse`, whose message begins with the name of the function.
@@ -279,7 +279,7 @@ def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def read_text(data: ReturnData, name: str) -> str:
-    """Return a string, or 32 bytes padded with zeros, as returned by old tokens."""
+    """Return a string, which old tokens return as 32 bytes padded with zeros."""
     return decode_text(_require_success(data, name), name, invalid_response)
 
 

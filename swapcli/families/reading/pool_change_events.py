@@ -38,7 +38,7 @@ def _events_of_kinds(count: int) -> Mapping[str, KeyOfEvent]:
 
 
 def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
-    """Return the topics of all events that change pools of these families on networks of a kind."""
+    """Return the topics of all events that change pools of the given families on networks of a given kind."""
     return tuple(dict.fromkeys(topic for kind in _kinds(families, network_kind) for topic in EVENTS[kind]))
 
 

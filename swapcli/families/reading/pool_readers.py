@@ -22,7 +22,7 @@ _BATCH_SIZE = 250  # pools that are read side by side, per concurrent request of
 
 
 class PoolReader(Protocol):
-    """A module `<kind>_reader`; `KindRow` shows which of these functions each kind needs."""
+    """The functions of a module `<kind>_reader`. `KindRow` shows which of them each kind needs."""
 
     def load(self, ref: PoolRef) -> BatchRead[Pool]:
         """Read the state of a pool."""
@@ -86,7 +86,7 @@ def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | 
 
 
 def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
-    """Yield the results of reads, each with the key of its pool, like `load_pools`."""
+    """Yield the results of `reads`, which are (pool key, read) pairs, in the same way as `load_pools`."""
     remaining = iter(reads)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched(batch, reader.call)

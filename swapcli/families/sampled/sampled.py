@@ -66,12 +66,12 @@ class Sampled(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Return whether it has samples, which are valid only at their block."""
+        """Whether the pool has samples, which are valid only at their block."""
         return self.has_samples
 
     @property
     def has_samples(self) -> bool:
-        """Return whether it can be quoted: a pool from a file or a store has no samples."""
+        """Whether the pool can be quoted. A pool from a file or a store has no samples."""
         return bool(self.forward_samples or self.backward_samples)
 
     def samples(self, token_in: str, token_out: str) -> tuple[QuotedSale, ...]:
@@ -79,7 +79,8 @@ class Sampled(Pool):
         return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return the quoted output of a sample, otherwise an estimate from below. Raises the errors of `Pool.swap`."""
+        """Return the quoted output if `amount_in` is a sample, otherwise a low estimate between samples. Raises the
+        same errors as `Pool.swap`."""
         samples = self.samples(token_in, token_out)
         if self.is_spent:
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
@@ -99,7 +100,7 @@ class Sampled(Pool):
         return amount_out, pool
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the concave hull of the samples in floats."""
+        """Return the concave hull of the samples as a floating-point curve."""
         samples = self.samples(token_in, token_out)
         return SampledCurve(samples) if samples and not self.is_spent else ZeroCurve()
 
@@ -121,11 +122,11 @@ class Sampled(Pool):
         return replace(self, backward_samples=samples)
 
     def without_samples(self) -> Self:
-        """Return the pool in the form that a store keeps."""
+        """Return the pool without samples, which is the form in which a store keeps it."""
         return replace(self, balances=None, forward_samples=(), backward_samples=(), is_estimated=False, is_spent=False)
 
     def state(self) -> dict[str, object]:
-        """Return `constants` and `pool_id`, if there are any; samples are never kept."""
+        """Return `constants` and `pool_id`, if there are any; samples are never written."""
         state: dict[str, object] = {}
         if self.constants:
             state["constants"] = dict(self.constants)

@@ -98,7 +98,7 @@ class TickList(NamedTuple):
 
 
 def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool = False) -> TickList:
-    """Check and read everything but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
+    """Check and read all fields except the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
 
     A Uniswap V4 hook that may change the amounts of a swap is rejected, unless `accepts_any_hook` is set.
     """

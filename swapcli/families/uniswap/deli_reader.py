@@ -1,4 +1,4 @@
-"""Read the fee of Deli's hook in two ways, according to its two known descriptions: the network's quoter decides
+"""Read the fee of Deli's hook according to each of the hook's two known descriptions. The network's quoter decides
 between them.
 
 In the published source, the hook takes the LP fee that the pool manager has for the pool, always in the hook's own
@@ -34,9 +34,9 @@ def deli_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def read_deli_fees(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[tuple[Mapping[str, object], Mapping[str, object]]]:
-    """Read the fields of the pool's state according to both descriptions, in one round.
+    """Read the fields of the pool's state according to both descriptions, in one round of calls.
 
-    Raises `InvalidPoolState` for a pool without the token.
+    Raises `InvalidPoolState` for a pool without the hook's token.
     """
     (answer,) = yield deli_calls(ref)
     token = read_address(answer, _TOKEN)

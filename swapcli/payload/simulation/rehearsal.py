@@ -125,7 +125,7 @@ def rehearse(
     an unusual storage of balances takes one more, and a token behind a beacon two more. Additional `calls` are made
     first; a failed one returns nothing. `gas_price_wei` is the network's usual gas price.
 
-    Raises the errors of `simulate_swaps`.
+    Raises the same errors as `simulate_swaps`.
     """
     try:
         return run_simulated(node, at, _Rehearser(node, swap, sender, gas_price_wei).read(trials, calls))

@@ -67,7 +67,7 @@ class SwapSimulation(NamedTuple):
 def simulate_swap(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
-    """Simulate a swap. Raises the errors of `simulate_swaps`."""
+    """Simulate a swap. Raises the same errors as `simulate_swaps`."""
     return simulate_swaps(node, at, [swap], sender, balances)[0]
 
 
@@ -136,7 +136,7 @@ def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> Simulatio
 def read_simulation(
     node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, allowances: Sequence[int]
 ) -> SimulationRun:
-    """Return the simulation contract's result for a swap. Raises the errors of `require_answer`."""
+    """Return the simulation contract's result for a swap. Raises the same errors as `require_answer`."""
     answer = require_answer(node, answer)
     try:
         return decode_run(answer, swap, allowances)
@@ -180,7 +180,8 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
 def grant_balance(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
 ) -> StateOverride:
-    """Return the state in which a sender with a `balance` holds the input. Raises the errors of `simulate_swaps`."""
+    """Return the state in which a sender with a `balance` holds the input. Raises the same errors as
+    `simulate_swaps`."""
     return granted_input(swap, find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in))
 
 
@@ -201,7 +202,7 @@ def codes_call(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
 
 
 def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
-    """Return the codes in the result of `codes_call`. Raises the errors of `require_answer`."""
+    """Return the codes in the result of `codes_call`. Raises the same errors as `require_answer`."""
     try:
         return decode_codes(require_answer(node, answer), count)
     except InvalidInput as error:
