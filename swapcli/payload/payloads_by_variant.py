@@ -45,7 +45,7 @@ class ReadPayload(NamedTuple):
 class FittingVariants(NamedTuple):
     """The rate variants and the forms of extra data under which a payload is the same.
 
-    `forms` has the protocols with a different form.
+    If no single form fits the whole payload, `forms` are the forms that its protocols use.
     """
 
     rates: tuple[RateVariant, ...]
@@ -55,8 +55,8 @@ class FittingVariants(NamedTuple):
 class RoutePayloads(NamedTuple):
     """The payloads of a route on the state of `pools` (by key), one for each variant of the network's router.
 
-    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
-    built on the same state.
+    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all
+    payloads are built on the same state.
     """
 
     result: RouteResult
@@ -74,7 +74,8 @@ class RoutePayloads(NamedTuple):
         return replay(self.pools, self.result.route, self.result.input_amount, execution_of(network))
 
     def build(self, variant: RouterVariant) -> UnsignedTransaction:
-        """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values out of range."""
+        """Return the payload for a variant of the router. Raises `PoolError`, and `InvalidInput` for values out of
+        range."""
         done, network = self.replay(variant), self.network._replace(router_variant=variant)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
         return payload._replace(gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed)

@@ -1,4 +1,4 @@
-"""The trust in each dialect's router: the table from which quotes choose."""
+"""How far each dialect's router can be trusted: the table from which quotes choose a router."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ TRUST_OF: Final = {each.dialect: each for each in TRUST}
 
 
 def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
-    """Return the dialects whose routers can currently swap on a network, the most trusted first, and those that cannot.
+    """Return the dialects whose routers can currently swap on a network, the most trusted first, and the routers that
+    cannot.
 
-    The interface's router is the last of the first group. If a network has no such router, it is included only if there
-    is no other, so that building a payload reports the problem.
+    The interface's router is last in the first group. If a network has no interface router, it is included only if
+    there is no other router, so that building a payload reports the problem.
     """
     found: list[str] = []
     passed: list[PassedRouter] = []

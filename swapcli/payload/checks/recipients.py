@@ -68,7 +68,7 @@ def describe_token(symbol: str) -> str:
 def check_recipient(
     recipient: str, contract: str | None, network: Network, allowed: Collection[str] = (), option: str = ""
 ) -> None:
-    """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is in `allowed`.
+    """Raise `UnsafeRecipient` for a contract in which the output would be lost, unless it is in `allowed`.
 
     `contract` describes the market's contract at the address, None if there is none. Addresses are canonical. The
     caller can allow a recipient by its `option`.
@@ -85,7 +85,7 @@ def check_recipient(
 
 
 def describe_loss(shown: str, contract: str) -> str:
-    """Return the sentence for a recipient that loses the output: its displayed address, and its contract."""
+    """Return the sentence for a recipient that would lose the output, from its displayed address and its contract."""
     return f"the recipient {shown} is {contract}: the output would be lost"
 
 

@@ -1,4 +1,4 @@
-"""Find a transaction in the objects in which wallets, nodes and services pass it on: one row per kind of object."""
+"""Find a transaction in the objects that wallets, nodes and services wrap around it: one row per kind of object."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class GivenTransaction(NamedTuple):
 
 
 def shorten_places(sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return the first sentences about places in a text, and the number of the others."""
+    """Return the first of the sentences about places in a text, and a sentence with the number of the others."""
     left = len(sentences) - _MAX_PLACES
     more = () if left <= 0 else (f"{left} more {'place is' if left == 1 else 'places are'} unusual",)
     return (*sentences[:_MAX_PLACES], *more)

@@ -38,7 +38,7 @@ APPROVALS: Final = "SWAP_APPROVALS"
 
 
 def approval_variable(number: int, part: str) -> str:
-    """Return the name of a variable for an approval (approvals count from 1); `part` is `TO` or `CALLDATA`."""
+    """Return the name of a variable for an approval (approvals are numbered from 1); `part` is `TO` or `CALLDATA`."""
     return f"SWAP_APPROVAL_{number}_{part}"
 
 

@@ -132,7 +132,7 @@ def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
 
 
 def find_sender(entry: Mapping[str, object], path: str) -> str | None:
-    """Return the sender named by an object. Raise `InvalidInput` if it names two different senders."""
+    """Return the sender named in an object. Raises `InvalidInput` if it names two different senders."""
     return _value(entry, _SENDER_NAMES, path, _parse_sender)
 
 
@@ -166,7 +166,7 @@ def normalized(name: str) -> str:
 
 
 def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
-    """Yield the fields that have a value and one of these normalized names, with their names as written."""
+    """Yield each field that has a value and whose normalized name is in `names`, with its name as written."""
     for name, value in entry.items():
         if value is not None and normalized(name) in names:
             yield name, value
@@ -175,7 +175,7 @@ def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[s
 def one_of(
     entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
 ) -> tuple[str, _T] | None:
-    """Return the value of a field that may have several names, with the name that it has; None if it is absent.
+    """Return the name and the value of a field that may have any of `names`, or None if the field is absent.
 
     Raises `InvalidInput` if two of the names have different values.
     """

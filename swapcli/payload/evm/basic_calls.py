@@ -79,7 +79,8 @@ AMOUNT_AT: Final[Mapping[str, int | None]] = MappingProxyType(
 
 
 class BasicSwap(NamedTuple):
-    """A swap in a pool, through a call for `settler`. The native token is the zero address if the pool trades it."""
+    """A swap in a pool, through a call that `settler` makes. The native token is the zero address if the pool trades
+    it."""
 
     pool: Pool
     sold: str

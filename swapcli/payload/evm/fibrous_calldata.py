@@ -129,7 +129,8 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode any of the functions, even with bytes after the end. Raises `InvalidInput` like `decode_call`."""
+    """Decode a call of any of the functions, even with bytes after its end. Raises `InvalidInput` like
+    `decode_call`."""
     selector, reader = _open(calldata)
     permit = None
     if selector == SWAP_WITH_PERMIT:

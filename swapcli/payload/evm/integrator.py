@@ -19,7 +19,8 @@ class IntegratorShares(NamedTuple):
 
 
 def encode_integrator_data(integrator: Integrator | None) -> bytes:
-    """Return three words; empty without an integrator or shares. Raises `InvalidInput` for an invalid address."""
+    """Return the integrator data: three words, or no bytes without an integrator or shares. Raises `InvalidInput` for
+    an invalid address."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return b""
     return bytes.fromhex(

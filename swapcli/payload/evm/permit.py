@@ -87,7 +87,8 @@ def permit2_message(terms: PermitTerms, nonce: int, chain_id: int) -> TypedData:
 
 
 def permit_single_words(terms: PermitTerms, nonce: int) -> str:
-    """Return the six words of the same `PermitSingle` in calldata. Raises `InvalidInput` for a value out of range."""
+    """Return the six words that represent the `PermitSingle` in calldata. Raises `InvalidInput` for a value out of
+    range."""
     return (
         encode_address(terms.token, "token")
         + encode_uint(terms.amount, AMOUNT_BITS, "amount")

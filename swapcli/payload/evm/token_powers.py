@@ -15,7 +15,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Power(StrEnum):
-    """A power of an owner."""
+    """A power that a token's owner may have over its holders."""
 
     UPGRADE = "upgrade"
     MINT = "mint"
@@ -31,7 +31,7 @@ class TokenPower(NamedTuple):
 
 
 class TokenPowers(NamedTuple):
-    """The powers over a token; `owner` is the result of its `owner()`, None without one."""
+    """The powers over a token; `owner` is the result of the token's `owner()`, None if there is none."""
 
     token: str
     symbol: str
@@ -132,8 +132,7 @@ def selectors_in(code: bytes) -> frozenset[bytes]:
 
 
 def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
-    """Return the powers that the code shows and those that `slots` show: the addresses that a proxy stores, by slot
-    name.
+    """Return the powers shown by `code` and by `slots`, the addresses that a proxy stores by slot name.
 
     `code` is a token's own code, followed by that of its implementation.
     """

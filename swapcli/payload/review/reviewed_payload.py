@@ -1,4 +1,4 @@
-"""A payload with the known facts about it, and the words for these in warnings."""
+"""A payload with the known facts about it, and the wording of these facts in warnings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Signing(NamedTuple):
 
 
 class SlippageLimits(NamedTuple):
-    """How far the minimum may be below a fresh quote before a warning, and before it counts as dangerous."""
+    """How far the minimum may be below a fresh quote before a warning, and before the payload counts as dangerous."""
 
     slippage_ppm: int
     max_slippage_ppm: int
@@ -87,7 +87,7 @@ class PayloadReview(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The tokens that the order sells and buys; none without an order."""
+        """The tokens that the order sells and buys; empty without an order."""
         order = self.call.order
         return (order.token_in, order.token_out) if order else ()
 
@@ -96,7 +96,7 @@ class PayloadReview(NamedTuple):
         return self.network.native if is_native and self.network else self.tokens.get(address)
 
     def wrapped(self, address: str) -> str:
-        """Return the address of a token in pools."""
+        """Return the address under which pools list a token."""
         return self.network.to_wrapped(address) if self.network else address
 
     def shown(self, address: str | None) -> str:

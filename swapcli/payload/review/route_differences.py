@@ -1,8 +1,8 @@
 """Compare the calldata of a document with the route that the document shows.
 
-The shares of a route determine the rates, the paths and the pools of its payload in any state of the pools. So the
-payload is rebuilt from the route and must be the same to the last byte. The output and the minimum, which depend on the
-state, must be the same everywhere in the document.
+The shares of a route determine the rates, the paths and the pools of its payload whatever the state of the pools. So
+the payload is rebuilt from the route and must be the same to the last byte. The output and the minimum, which depend on
+the state, must be the same everywhere in the document.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class SwapGas(NamedTuple):
 
 class SigningPlan(NamedTuple):
     """The fields of each transaction, in order. `failure` is the reason why the node could not estimate the gas of the
-    last one.
+    last transaction.
 
     `excesses` has a finding for each figure of the node that is far from its expected value.
     """

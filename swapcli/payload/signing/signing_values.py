@@ -50,9 +50,9 @@ class GasForecast(NamedTuple):
 class TransactionForecast(NamedTuple):
     """A node's data on consecutive transactions that a sender is about to send; None if unknown.
 
-    `nonce` is the first one's; `latest_nonce` counts mined transactions. `gas` has one entry for each transaction, on
-    the state after the previous ones. `access_list` belongs to a transaction that is sent alone; it is empty unless it
-    saves gas.
+    `nonce` is the first transaction's nonce; `latest_nonce` counts mined transactions. `gas` has one entry for each
+    transaction, on the state after the previous ones. `access_list` belongs to a transaction that is sent alone; it is
+    empty unless it saves gas.
     """
 
     nonce: int | None
@@ -103,9 +103,9 @@ def read_transaction_forecast(
 
 
 def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
-    """Return a second node's figures for a sender and for fees; none if the node is on another chain.
+    """Return a second node's figures for a sender and for fees; no figures if the node is on a different chain.
 
-    Raises `UpstreamError` if it does not respond.
+    Raises `UpstreamError` if the node does not respond.
     """
     requests = [*_figure_requests(sender), RpcRequest("eth_chainId", ())]
     latest, nonce, fees, chain = node.send_optional(requests)
@@ -126,8 +126,8 @@ def read_gas_after(
 ) -> GasForecast:
     """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
 
-    The state follows the transactions before it. A node's rejection does not mean that the transaction fails: many
-    nodes do not support overrides here, or ignore them.
+    The overrides represent the state after the transactions before it. A node's rejection does not mean that the
+    transaction fails: many nodes do not support overrides here, or ignore them.
     """
     parameters = (_call(sender, transaction), tag, render_overrides(overrides))
     (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])

@@ -84,7 +84,8 @@ class TransactionContext(NamedTuple):
     can_simulate_blocks: bool
 
     def funding(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
-        """Return the balance that an account needs to send transactions; None if its own suffices."""
+        """Return the override that gives an account the balance it needs to send transactions, or None if its own
+        suffices."""
         needed = value_wei + gas * self.gas_price_wei
         return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
 
@@ -167,7 +168,8 @@ def _context_words(answer: ReturnData) -> list[int] | None:
 
 
 class BlockSwap(NamedTuple):
-    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts that have code."""
+    """A swap by a sender with the given allowances, on the state with `grants`. `with_code` are the accounts that have
+    code."""
 
     swap: SimulatedCall
     sender: str
@@ -324,6 +326,6 @@ def acting_call(
 
 
 def call_gas(swap: SimulatedCall, trials: int) -> int:
-    """Return the gas of a call that makes a swap, with its approvals, and this number of trials after it."""
+    """Return the gas of a call that makes the approvals and the swap, followed by the given number of `trials`."""
     approvals = len(swap.approvals) + len(swap.permitted)
     return _swap_gas(swap) + approvals * _APPROVAL_GAS + (trials + 1 if trials else 0) * _TRIAL_GAS

@@ -34,7 +34,7 @@ _ANY_AMOUNT: Final = 1 << 127  # an allowance above any trade
 
 
 class PlainSwap(NamedTuple):
-    """A swap by `sender`, and the trials after it that are possible without code at their account.
+    """A swap by `sender`, and the trials after it that need no code at their account.
 
     `made` has the trials with their positions among all trials.
     """
@@ -46,7 +46,8 @@ class PlainSwap(NamedTuple):
 
     @classmethod
     def of(cls, swap: SimulatedCall, sender: str, trials: Sequence[Trial]) -> PlainSwap:
-        """Return the swap with the possible trials and the approvals that it needs, by owner."""
+        """Return the swap, with the trials that are possible and the approvals that the swap and the trials need, by
+        owner."""
         made, approvals = (
             [],
             [(sender, each) for each in (*build_approvals(swap.approvals), *build_approvals(swap.permitted))],

@@ -136,7 +136,7 @@ def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> Simulatio
 def read_simulation(
     node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, allowances: Sequence[int]
 ) -> SimulationRun:
-    """Return the simulation contract's result for a swap. Raises the same errors as `require_answer`."""
+    """Return the simulation contract's result for a swap, decoded. Raises the same errors as `require_answer`."""
     answer = require_answer(node, answer)
     try:
         return decode_run(answer, swap, allowances)
@@ -145,7 +145,8 @@ def read_simulation(
 
 
 def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
-    """Return the simulation contract's result. Raises `SimulationError`, or `UpstreamRejected` if it did not run."""
+    """Return the simulation contract's result. Raises `SimulationError`, or `UpstreamRejected` if the contract did not
+    run."""
     if answer is None:
         raise SimulationError("the swap cannot be simulated: a token reports no balances, or the gas is too high")
     if answer == b"":
@@ -180,13 +181,14 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
 def grant_balance(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
 ) -> StateOverride:
-    """Return the state in which a sender with a `balance` holds the input. Raises the same errors as
+    """Return the override with which a sender who has `balance` holds the input. Raises the same errors as
     `simulate_swaps`."""
     return granted_input(swap, find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in))
 
 
 def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
-    """Return the state in which a sender holds the input, given the slot of the balance. Raises `SimulationError`."""
+    """Return the override with which a sender holds the input, given the storage slot of the balance. Raises
+    `SimulationError`."""
     if slot is None:
         raise SimulationError(
             "a simulation needs a sender who holds the input: swapcli cannot set balances of this token",

@@ -38,7 +38,7 @@ def entrypoint_name(text: str) -> str:
 
 
 def serialise_account_calls(calls: Sequence[Transaction]) -> tuple[int, ...]:
-    """Return the arguments of a Cairo 1 account's `__execute__` for these calls of `swap` and `approve`."""
+    """Return the arguments of a Cairo 1 account's `__execute__` for `calls` of `swap` and `approve`."""
     felts = [len(calls)]
     for call in calls:
         felts += (felt_of_address(call.to), _SELECTORS[call.entrypoint or SWAP], len(call.felts), *call.felts)

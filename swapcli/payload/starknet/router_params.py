@@ -37,7 +37,7 @@ def build_call(
 ) -> RouterCall:
     """Build the call for `route` from `steps`, the replay of the route on `pools` (by key).
 
-    Raises `InvalidRoute` for no steps, an unknown pool, or a protocol without an id on the network.
+    Raises `InvalidRoute` if there are no steps, a pool is unknown, or a protocol has no ID on the network.
     """
     if not steps:
         raise InvalidRoute("the route has no swaps")
@@ -49,7 +49,7 @@ def build_call(
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
     """Return the `extra_data` of a pool: the fields that the protocol's `extra_keys` name, in order.
 
-    A pool ID identifies the pool only in the interface. Raises `InvalidRoute` if the pool lacks one of the fields.
+    A pool's ID identifies it only in the interface. Raises `InvalidRoute` if the pool lacks one of the fields.
     """
     traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]

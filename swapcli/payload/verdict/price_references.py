@@ -1,7 +1,7 @@
 """Prices outside a route to compare a quote with: averages in other pools, HyperCore's oracle, and price feeds.
 
 Each reference gives the value of the order's input in the output token. All are read in one call to a node, with the
-rehearsal of the swap. A reference that does not respond, or whose price is too old, is omitted.
+rehearsal of the swap. A reference that does not respond, or whose price is too old, is skipped.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class PricedOrder(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Calls that give one reference.
+    """The calls that give one reference price.
 
-    From their return data, `read` returns the output that the input is worth at the block's Unix time; None if they
-    give no price.
+    From their return data, `read` returns the output that the input is worth at the block's Unix time; None if the
+    calls give no price.
     """
 
     kind: PriceKind

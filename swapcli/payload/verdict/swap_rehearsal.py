@@ -1,8 +1,8 @@
 """Judge a swap by rehearsing it on a node: approvals, the swap, and then a sale of part of the bought tokens.
 
 The sale goes through the payload's router and the pools that paid the output, one at a time. In addition, some of the
-bought tokens are sent to such a pool and to a wallet, to distinguish a tax or a refusal by the token from the router's
-own. An owner who acts later can still deceive a rehearsal.
+bought tokens are sent to such a pool and to a wallet, to distinguish a tax or a revert of the token from one of the
+router. An owner who acts later can still deceive a rehearsal.
 """
 
 from __future__ import annotations

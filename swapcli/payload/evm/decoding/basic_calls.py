@@ -20,7 +20,8 @@ class CalledSwap(NamedTuple):
     """A swap through a call: the bought token (None if only the pool determines it), and the contracts that pay or are
     paid.
 
-    `is_paid_before` means that the contract swaps what it was sent before. `sold` is None if the call does not name it.
+    `is_paid_before` means that the contract swaps an amount that it received before the call. `sold` is None if the
+    call does not name it.
     """
 
     pool: PoolHint

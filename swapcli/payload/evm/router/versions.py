@@ -28,7 +28,7 @@ class RouterVersion(NamedTuple):
     code_hash: str
 
     def is_of(self, code: bytes) -> bool:
-        """Return whether this is the code of a deployment of the version."""
+        """Return whether `code` is the code of a deployment of this version."""
         if len(code) != self.size:
             return False
         return hash_code(without_arguments(code, self.arguments_at)) == self.code_hash

@@ -76,7 +76,7 @@ class Command(NamedTuple):
 
 
 class V4Encoding(NamedTuple):
-    """How a release encodes swaps in V4 pools: whether with prices for one pool, and for a path."""
+    """How a router release encodes swaps in V4 pools: whether with prices for a single pool, and for a path."""
 
     prices_in_single: bool
     prices_in_path: bool
@@ -125,7 +125,8 @@ def v2_swap(tokens: Sequence[str], amount_in: int, *, pulls: bool) -> Command:
 
 
 def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, pulls: bool) -> Command:
-    """Swap through the V3 pools of consecutive tokens and these fees, paying the router; `pulls` as in `v2_swap`."""
+    """Swap through the V3 pools of consecutive tokens with the fees `fees_ppm`, paying the router; `pulls` as in
+    `v2_swap`."""
     steps = (
         encode_uint(fee, 24, "fee")[-6:] + encode_address(token, "path")[-40:]
         for fee, token in zip(fees_ppm, tokens[1:], strict=True)
@@ -135,7 +136,7 @@ def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, p
 
 
 def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pulls: bool) -> Command:
-    """Swap through V4 pools, paying the router. The input is the caller's if it `pulls`, otherwise the router's.
+    """Swap through V4 pools, paying the router. The input is the caller's if `pulls` is set, otherwise the router's.
 
     For `CONTRACT_BALANCE`, the router pays first and swaps the amount it has paid; otherwise it swaps and then pays its
     debt.

@@ -55,7 +55,7 @@ class RouterHop(NamedTuple):
 
 
 class Pools(Protocol):
-    """Describes the pool of a step in the form in which the router executes it."""
+    """Describes a step's pool in the form in which the router executes it."""
 
     def hop(self, step: Step) -> RouterHop:
         """Return the swap of a step. Raises `InvalidRoute` if the router cannot execute it."""
