@@ -112,7 +112,8 @@ class _StartPoint(NamedTuple):
 
 
 class HullCurve(ABC):
-    """One direction in its own units; t = ln(y before / y after), with the bought balance y, identifies a trade.
+    """One direction of a pool, in the curve's own units. A trade is identified by t = ln(y before / y after), with the
+    bought balance y.
 
     A subclass sets its state before it calls `_prepare`. `state_after` is the state that it needs after a trade.
     """

@@ -32,14 +32,14 @@ class PoolUse(NamedTuple):
 
 
 class Fee(NamedTuple):
-    """A fee as data. `is_tier` means that the fee identifies a concentrated pool."""
+    """A fee in the router's extra data. `is_tier` means that the fee identifies a concentrated pool."""
 
     ppm: int
     is_tier: bool = False
 
 
 class TickSpacing(NamedTuple):
-    """The tick spacing that identifies a concentrated pool."""
+    """A tick spacing in the router's extra data, which identifies a concentrated pool."""
 
     spacing: int
 
@@ -76,7 +76,7 @@ class RouterPoolKind(IntEnum):
 
 
 def no_data(use: PoolUse) -> ExtraData:
-    """Return nothing: the router needs only the pool's address, or cannot call the pool."""
+    """Return no data: the router needs only the pool's address, or cannot call the pool."""
     del use
     return b""
 
@@ -148,15 +148,15 @@ def infinity_pool_key(use: PoolUse) -> PoolKey:
 
 
 def fee_data(fee_ppm: int) -> Fee:
-    """Return a fee as data. Raises `InvalidInput` if the fee needs more bits than the contract has for it."""
+    """Return a fee as extra data. Raises `InvalidInput` if the fee needs more bits than the contract has for it."""
     if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
         raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
     return Fee(fee_ppm)
 
 
 def tick_spacing_data(spacing: int) -> TickSpacing:
-    """Return a tick spacing as data. Raises `InvalidInput` if the spacing needs more bits than the contract has for
-    it."""
+    """Return a tick spacing as extra data. Raises `InvalidInput` if the spacing needs more bits than the contract has
+    for it."""
     if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
         raise invalid_field("tickSpacing", f"{spacing} does not fit int16")
     return TickSpacing(spacing)

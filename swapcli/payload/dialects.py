@@ -146,7 +146,7 @@ def update_executable(executable: MarketState, market: MarketState, changed: Set
 
 
 def check_executable(keys: Iterable[str], market: MarketState) -> None:
-    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of these keys.
+    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of the `keys`.
 
     Pools that are missing from the market are left for the replay to check.
     """

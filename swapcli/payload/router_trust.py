@@ -30,7 +30,7 @@ class RouterTrust(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The facts as clauses."""
+        """The known facts as the clauses of a sentence."""
         if self.is_own:
             code = "your own contract; published, not audited"
         elif self.is_verified:

@@ -57,7 +57,7 @@ class PoolToken(NamedTuple):
 
 
 class JoinOrExit(NamedTuple):
-    """The pool before a swap with its token, after the protocol's share has been minted.
+    """The pool before a swap with its pool token, after the protocol's share has been minted.
 
     `supply` is the amount that holders have; `minted` is the part of it that was just minted.
     """

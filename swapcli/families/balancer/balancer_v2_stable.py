@@ -41,7 +41,7 @@ class BalancerV2Stable(BalancerV2):
     """
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output at the invariant of the balances, rounded like the contract's."""
+        """Return the output that keeps the invariant of `balances`, rounded like the contract's output."""
         d = invariant_rounded_up(balances, self.amp) if self.is_metastable else invariant(balances, self.amp)
         return amount_out(balances, i, j, amount_in, self.amp, d, balance_v2)
 

@@ -20,7 +20,8 @@ float rounding errors."""
 
 
 class BinCurve:
-    """A curve of bins; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the swap."""
+    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the
+    swap."""
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 

@@ -23,7 +23,7 @@ _WAD_SQUARED: Final = WAD * WAD
 
 
 def invert_price(price: int) -> int:
-    """Return the price of the other direction, rounded down."""
+    """Return the price of the opposite direction, rounded down."""
     return _WAD_SQUARED // price
 
 

@@ -1,4 +1,4 @@
-"""The calls to Ekubo's core for one pool, their results, and the search for ticks or times with such calls."""
+"""The calls to Ekubo's core for one pool, their results, and the search for ticks or times with these calls."""
 
 from __future__ import annotations
 

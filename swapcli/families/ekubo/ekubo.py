@@ -70,7 +70,7 @@ class Ekubo(EkuboPool):
         return CORES[self.pool_key.version]
 
     def paid_of(self, amount_out: int, tick: int) -> int:
-        """Return the whole output, below 2^128."""
+        """Return the whole output. Raises `SwapReverts` if it is 2^128 or more."""
         del tick
         if amount_out >> LATEST_CORE.amount_bits:
             raise SwapReverts(f"pool {self.key}: the output {amount_out} exceeds 2^{LATEST_CORE.amount_bits} - 1")

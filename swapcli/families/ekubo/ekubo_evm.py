@@ -180,7 +180,7 @@ class EkuboEvm(EkuboPool):
         return floor(_tick_of_rate(rate / gamma, down))
 
     def gas_units_at(self, tick: int) -> int:
-        """Return the gas units of a swap that ends at `tick`; in a stableswap pool, ticks cost nothing."""
+        """Return the gas units of a swap that ends at `tick`. In a stableswap pool, ticks cost no gas."""
         key = self.pool_key
         if not key.tick_spacing:
             return self.swap_gas

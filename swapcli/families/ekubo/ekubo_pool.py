@@ -111,7 +111,7 @@ class EkuboPool(Pool):
     @property
     @abstractmethod
     def core(self) -> Core:
-        """Return the properties of the pool's core."""
+        """The properties of the pool's core."""
 
     @property
     def key(self) -> str:
@@ -182,7 +182,7 @@ class EkuboPool(Pool):
 
 
 def replace_position(family: type[EkuboPool]) -> Callable[..., Any]:
-    """Return a family's `at` function, compiled for its class."""
+    """Return a function that copies a pool of a family with a new square-root ratio, tick and liquidity."""
     return fast_replace(family, "sqrt_ratio", "tick", "liquidity")
 
 

@@ -94,7 +94,7 @@ class EkuboTwamm(Pool):
         return pool.curve(token_in, token_out)
 
     def state(self) -> dict[str, object]:
-        """Return the fields of `Ekubo.state` and those of the orders."""
+        """Return the fields of `Ekubo.state` and the orders' fields."""
         orders = self.orders
         return {
             **self.core_pool.state(),
@@ -118,7 +118,7 @@ class EkuboTwamm(Pool):
         return cls(*identity, pool, _read_orders(StateFields(state)))
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas`: a pool without other ticks crosses none."""
+        """Return `swap_gas`: the pool has liquidity over the whole range, so a swap crosses no ticks."""
         del after
         return self.swap_gas
 

@@ -45,8 +45,8 @@ class Half(NamedTuple):
 
 
 def reserve_above(half: Half, x: int, *, version: int) -> int:
-    """Return the least reserve of the other token, rounded up, if the reserve of this one is `x` <= x0. Raises
-    `SwapReverts`."""
+    """Return the least reserve, rounded up, of the token above its equilibrium, given the reserve `x` <= x0 of the
+    other token. Raises `SwapReverts`."""
     x0, y0, px, py, c = half
     if version > 1:
         if c == WAD:
@@ -65,8 +65,8 @@ def reserve_above(half: Half, x: int, *, version: int) -> int:
 
 
 def reserve_below(half: Half, y: int, *, version: int) -> int:
-    """Return the least reserve of this token if the reserve of the other one is `y` >= y0. This is the inverse of
-    `reserve_above`."""
+    """Return the least reserve of the token below its equilibrium, given the reserve `y` >= y0 of the other token: the
+    inverse of `reserve_above`. Raises `SwapReverts`."""
     return _inverse(half, y) if version > 1 else _first_inverse(half, y)
 
 

@@ -75,7 +75,8 @@ _NOTHING: Final = _Part(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FluidT1(Pool):
-    """A Fluid pool. `collateral` and `debt` are the enabled sides; prices are those of the first token, 10^27 = 1.
+    """A Fluid pool. `collateral` and `debt` are the enabled sides; prices are prices of the first token, scaled by
+    10^27.
 
     `last_price` is the price of the last swap. `revenue_cut` is the protocol's percentage of the fee. `withdrawable`
     and `borrowable` are the most base units of each token that the liquidity layer pays out of either side. `is_native`

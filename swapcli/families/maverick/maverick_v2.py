@@ -193,7 +193,7 @@ class MaverickV2(Pool):
         return self._gas_units_at(after.active_tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return an empty object: a swap needs only the pool's address."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         sells_a = is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self._gas_units_at(MAX_SUB_TICK if sells_a else -MAX_SUB_TICK)
@@ -208,7 +208,7 @@ class MaverickV2(Pool):
         return self.swap_gas + _TICK_GAS * sum(low <= each.tick <= high and each.tick != tick for each in self.ticks)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return nothing: a swap needs only the pool's address."""
+        """Return an empty object: a swap needs only the pool's address."""
         return {}
 
 

@@ -96,7 +96,7 @@ class LfjPoe(Pool):
         return TwoPartCurve(fixed_rate_curve(rate, paid), rest)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return how much rounding down in the flat part shifts the rest of a sale."""
+        """Return the gain from rounding down in the flat part of a sale, which shifts the rest of the sale."""
         del token_in, token_out
         return RoundingGain(1.0, 1.0)
 

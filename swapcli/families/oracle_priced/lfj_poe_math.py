@@ -72,7 +72,8 @@ def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) 
 
 
 def curve_part(reserves: VirtualReserves, amount_in: int) -> int:
-    """Return the output of the rest of a sale. Raises `InsufficientLiquidity` if it would drain the pool."""
+    """Return the output of the part of a sale that follows the constant product. Raises `InsufficientLiquidity` if it
+    would drain the pool."""
     total = reserves.sold + amount_in
     amount_out = amount_in * reserves.bought // total if total else 0
     if amount_out > reserves.real_bought:

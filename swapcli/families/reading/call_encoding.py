@@ -262,7 +262,7 @@ def read_address(data: ReturnData, name: str) -> str:
 
 
 def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
-    """Return the list of words whose offset is in the word number `index`."""
+    """Return a list of words. The offset of the list is in the word number `index`."""
     return decode_list(_require_success(data, name), name, invalid_response, index)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of contracts from which pools are read, by name, and the kinds of each protocol."""
+"""The kinds of contracts from which pools are read, by name, and the kinds that each protocol uses."""
 
 from __future__ import annotations
 

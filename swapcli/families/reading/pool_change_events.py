@@ -60,7 +60,7 @@ def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
 
 
 def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[str]:
-    """Return the contract kinds in these families whose events come from a vault rather than from the pool."""
+    """Return the contract kinds of the given families whose events come from a vault rather than from the pool."""
     return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
 
 

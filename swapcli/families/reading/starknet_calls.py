@@ -117,7 +117,7 @@ def to_starknet_address(felt: int, name: str) -> str:
 
 
 def read_felt_text(data: ReturnData, function: str) -> str:
-    """Return a string, encoded in one felt as a short string or as Cairo's `ByteArray`."""
+    """Return a string: either a short string in one felt, or Cairo's `ByteArray`."""
     felts = read_felts(data, len(data or b"") // WORD, function)
     if not felts:
         raise invalid_response(function, "no felts")

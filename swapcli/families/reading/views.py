@@ -72,7 +72,7 @@ def words(count: int) -> Decode:
 
 
 def decode_addresses(data: ReturnData, name: str) -> tuple[str, ...]:
-    """Return the list of addresses that a function returns."""
+    """Decode the list of addresses that a function returns."""
     return tuple(to_address(word, name) for word in read_list(data, name))
 
 

@@ -75,7 +75,7 @@ class Sampled(Pool):
         return bool(self.forward_samples or self.backward_samples)
 
     def samples(self, token_in: str, token_out: str) -> tuple[QuotedSale, ...]:
-        """Return the samples of one direction."""
+        """Return the samples for selling `token_in` for `token_out`."""
         return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

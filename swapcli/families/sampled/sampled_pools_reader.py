@@ -82,7 +82,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
 
 
 def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: CallContext) -> BatchRead[Sampled]:
-    """Return the pool with samples for exactly these sales, in as many rounds as `read_samples`."""
+    """Return the pool with samples for exactly the given `sales`, in as many rounds as `read_samples`."""
     values = yield from _read_values(pool, quoter)
     answers = yield _quote_calls(pool, quoter, sales, values, context)
     for sale, answer in zip(sales, answers, strict=True):

@@ -70,7 +70,8 @@ class StexRatioFee(NamedTuple):
         return self.min_fee_bps + rise * (ratio_bps - self.min_ratio_bps) // width
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
+        """Yield the largest sale that pays each fee except the highest. A negative number means that no sale pays the
+        fee."""
         rise, width = self.max_fee_bps - self.min_fee_bps, self.max_ratio_bps - self.min_ratio_bps
         for level in range(1, rise + 1):
             next_ratio_bps = self.min_ratio_bps + div_up(level * width, rise)
@@ -95,7 +96,8 @@ class StexStepwiseFee(NamedTuple):
         return self.levels_bps[min(steps, last)]
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
+        """Yield the largest sale that pays each fee except the highest. A negative number means that no sale pays the
+        fee."""
         width, count = self.max_reserve - self.min_reserve, len(self.levels_bps)
         for level in range(1, count):
             yield reserves.max_amount_worth(reserves.wrapped - self.max_reserve + div_up(level * width, count) - 1)

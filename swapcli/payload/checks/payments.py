@@ -41,7 +41,7 @@ def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) ->
 
 
 def describe_payment(payment: DecodedPayment, token: Token | None, shown: str) -> str:
-    """Return the amount of a payment in words; `shown` is the name of its token, and `token` is None if unknown."""
+    """Describe the amount of a payment; `shown` is the name of its token, and `token` is None if unknown."""
     if payment.amount is not None:
         return f"{whole_tokens(payment.amount, token.decimals) if token else payment.amount} {shown}"
     parts = []

@@ -31,7 +31,7 @@ credited (Hyperliquid's documentation, "HyperCore <> HyperEVM transfers")."""
 
 
 def describe_contract(address: str, network: Network) -> str | None:
-    """Describe the contract at an address that is known without the network's market; None if nothing is known.
+    """Describe the contract at an address if it is known without the network's market, otherwise return None.
 
     On Starknet this includes every Ethereum address, which no account there can have.
     """

@@ -73,7 +73,7 @@ class VariantTrial(NamedTuple):
 
     @property
     def payload(self) -> UnsignedTransaction:
-        """The payload itself."""
+        """The payload that was simulated."""
         return self.read_payload.payload
 
     @property

@@ -59,12 +59,12 @@ class GivenTransaction(NamedTuple):
 
     @property
     def has_content(self) -> bool:
-        """Whether it calls anything, or is a message."""
+        """Whether the transaction calls anything, or is a message."""
         return self.felts is not None or self.calldata != "0x" or self.message is not None
 
     @property
     def calls_router(self) -> bool:
-        """Whether it calls a router function that can be decoded."""
+        """Whether the transaction calls a router function that can be decoded."""
         if self.felts is not None:
             return self.entrypoint == SWAP
         selector = self.calldata[2:SELECTOR_CHARACTERS].lower()

@@ -30,7 +30,7 @@ class ReviewedSwap(NamedTuple):
 
 
 class DecodedReplay(NamedTuple):
-    """The output of the swaps in a call. `estimated_pools` were not quoted for exactly these amounts."""
+    """The output of the swaps in a call. `estimated_pools` were not quoted for exactly the swapped amounts."""
 
     amount_out: int
     estimated_pools: tuple[str, ...]

@@ -109,6 +109,6 @@ class PayloadReview(NamedTuple):
         return token.symbol if token else self.shown(address) if address else ""
 
     def amount(self, amount: int, address: str) -> str:
-        """Return an amount of a token in words, in base units if the token is unknown."""
+        """Return the text of an amount of a token, in base units if the token is unknown."""
         token = self.tokens.get(address)
         return f"{whole_tokens(amount, token.decimals)} {token.symbol}" if token else str(amount)

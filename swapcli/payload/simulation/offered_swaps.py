@@ -1,8 +1,8 @@
 """Simulate offers for one order on a node: swaps through different routers, each on the same state, for the same
 sender.
 
-They are simulated as the transactions that will be sent. If a node cannot do that, it simulates two senders, one of
-them without code; an offer that treats them differently gets an error.
+The swaps are simulated as the transactions that will be sent. If a node cannot do that, it simulates two senders, one
+of them without code; an offer that treats them differently gets an error.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class InvokeTransaction(NamedTuple):
         }
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Return the names and texts of the nonce, the bounds and the fee."""
+        """Return the nonce, the resource bounds and the fee, each as a name and a text."""
         bounds = (
             (name, f"up to {bound.max_amount:,} units at up to {bound.max_price_per_unit:,} fri")
             for name, bound in self.bounds._asdict().items()

@@ -46,7 +46,7 @@ def read_versions() -> tuple[RouterVersion, ...]:
 
 
 def find_version(code: bytes) -> RouterVersion | None:
-    """Return the version of the router that has this code; None for any other contract."""
+    """Return the router version whose deployed code is `code`, or None for any other contract."""
     return next((version for version in reversed(read_versions()) if version.is_of(code)), None)
 
 

@@ -40,8 +40,8 @@ class Trial(NamedTuple):
 
 
 class TrialRun(NamedTuple):
-    """The outcome of a trial: whether all calls succeeded, the changes of the two balances (negative if they fell), and
-    the return data of the last call. A trial that took all of its gas does not count as made."""
+    """The outcome of a trial: whether all calls succeeded, the changes of the two watched balances (negative if they
+    fell), and the return data of the last call. A trial that took all of its gas does not count as made."""
 
     is_done: bool
     grown: tuple[int, int]

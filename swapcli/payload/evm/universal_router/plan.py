@@ -62,7 +62,7 @@ class Pools(Protocol):
 
 
 class CommandHops(NamedTuple):
-    """Consecutive hops of one generation whose currencies connect: one command."""
+    """Consecutive hops of one Uniswap generation whose currencies connect. They become one command."""
 
     hops: tuple[RouterHop, ...]
 
