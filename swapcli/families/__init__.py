@@ -142,7 +142,7 @@ _PACKAGES_OF_KINDS: dict[str, str] = {}
 
 
 def is_family(name: str) -> bool:
-    """Return whether a family is built in, or comes from an installed package."""
+    """Return whether a family is built in or comes from an installed package."""
     return name in _CLASSES or _plugin_family(name) is not None
 
 
@@ -158,7 +158,7 @@ def is_kind(name: str) -> bool:
 
 
 def family_names() -> tuple[str, ...]:
-    """Return the names of all families, with those of installed packages last, without importing any."""
+    """Return the names of all families, without importing them. Families of installed packages come last."""
     return (*FAMILIES, *plugins(FAMILY_GROUP))
 
 

@@ -249,7 +249,7 @@ address_in_first_topic: Final = KeyOfEvent(
 class SwapAmounts(NamedTuple):
     """The sold and bought amounts of a swap, by the token's position in the pool or its address, in base units.
 
-    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None if
+    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the total fee of the swap, None if
     the event does not contain it. `problem` is the reason why the amounts are not those of one swap of an exact input.
     `names_output` means that the caller chooses the output, and so may take less than the contract allows. `fee_in` is
     the fee in the input, if a part of it may go elsewhere than the rest.
@@ -286,7 +286,7 @@ SwapDecoder = Callable[[Event], SwapAmounts]
 
 
 def announces(log: Event, pool: str) -> SwapPart:
-    """Return a part without amounts, for an event that each swap emits once."""
+    """Return a `SwapPart` without amounts, for an event that each swap emits once."""
     del log, pool
     return SwapPart()
 

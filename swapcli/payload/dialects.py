@@ -1,4 +1,4 @@
-"""Choose the router dialect for a network, and derive its consequences for routes."""
+"""Choose the router dialect for a network, and find which pools its router can execute."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
 
 
 def check_block_limit(gas_units: int, network: Network) -> None:
-    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit a block."""
+    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit in a block."""
     limit, needed = network.block_gas_limit, with_margin(before_refunds(gas_units))
     if limit is not None and needed > limit:
         raise InvalidRoute(

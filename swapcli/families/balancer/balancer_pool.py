@@ -121,7 +121,7 @@ class BalancerPool(Pool):
         return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
     def state(self) -> dict[str, object]:
-        """Return the fields that `from_state` reads, except default values."""
+        """Return the fields that `from_state` reads, without those that have default values."""
         state: dict[str, object] = {"reserves": texts(self.reserves), "rates": texts(self.rates)}
         state |= write_swap_fee(self.swap_fee, self.fee_ppm) | write_fields(self, self.vault_fields)
         if self.changes_without_events:

@@ -134,7 +134,8 @@ class BalancerV2Composable(BalancerV2Stable):
         return PoolTokenCurve(before, k, is_join=is_join, units=units, max_out=float(self.reserves[j]))
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas units of a swap, which are higher with the pool token and grow with the number of tokens."""
+        """Return the gas units of a swap. They are higher for swaps of the pool token, and grow with the number of
+        tokens."""
         is_own_traded = isinstance(after, BalancerV2Composable) and after._own_reserve() != self._own_reserve()
         return self._gas_units(is_own_traded=is_own_traded)
 

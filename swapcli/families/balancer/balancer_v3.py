@@ -36,8 +36,8 @@ def _read_min_trade_amount(fields: StateFields, _: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3(BalancerPool):
-    """A pool in the Vault. `aggregate_swap_fee`, a fraction scaled by 10^18, is the part of a fee that leaves the
-    balances.
+    """A pool in Balancer V3's Vault. `aggregate_swap_fee`, a fraction scaled by 10^18, is the part of a fee that leaves
+    the balances.
 
     Each family's gas comes from recorded transactions, less 23,000 for the transaction itself.
     """

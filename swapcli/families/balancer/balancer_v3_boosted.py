@@ -57,7 +57,7 @@ class BalancerV3Boosted(Pool):
 
     @property
     def reserves(self) -> tuple[int, ...]:
-        """Return the pool's balances. The balance of a token that the pool holds as shares is in shares."""
+        """The pool's balances. The balance of a token that the pool holds as shares is in shares."""
         return self.share_pool.reserves
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

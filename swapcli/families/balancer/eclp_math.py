@@ -160,7 +160,7 @@ class EclpParameters(_DerivedValues):
         return state
 
     def invariant(self, x: int, y: int) -> Invariant:
-        """Return r for the balances. Raises `SwapReverts` beyond the contract's limits."""
+        """Return the invariant r for the balances x and y. Raises `SwapReverts` beyond the contract's limits."""
         if x + y > _MAX_BALANCES:
             raise SwapReverts("the pool's balances exceed the contract's limit")
         terms, s, c, lambda_ = self._terms, self.s, self.c, self.lambda_

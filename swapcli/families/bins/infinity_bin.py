@@ -77,7 +77,7 @@ class InfinityBin(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool ID: one contract holds all pools."""
+        """The ID of the pool: one contract holds all pools."""
         return self.pool_key.pool_id
 
     @property
@@ -87,7 +87,7 @@ class InfinityBin(Pool):
 
     @property
     def bin_step(self) -> int:
-        """The relative distance between the prices of two bins, in basis points."""
+        """The relative distance between the prices of two neighbouring bins, in basis points."""
         return self.pool_key.step
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
@@ -158,7 +158,7 @@ class InfinityBin(Pool):
         )
 
     def swap_fee_ppm(self, *, swap_for_y: bool) -> int:
-        """Return the whole fee of a swap that sells X (`swap_for_y`) or Y."""
+        """Return the total fee of a swap that sells X (`swap_for_y`) or Y."""
         return with_protocol_fee(self.fee_ppm, self.protocol_fees_ppm[not swap_for_y])
 
     def gas_units(self, after: Pool) -> int:

@@ -39,7 +39,7 @@ class FeeParameters(NamedTuple):
         return self.base_factor * bin_step // _BASE_FACTORS_PER_PPM
 
     def fee(self, bin_step: int, accumulator: int) -> int:
-        """Return the whole fee, scaled by `WAD`, at an accumulated volatility of `accumulator`."""
+        """Return the total fee, scaled by `WAD`, at an accumulated volatility of `accumulator`."""
         base = self.base_factor * bin_step * _BASE_FEE_UNIT
         product = accumulator * bin_step
         # Rounded up by the contract.

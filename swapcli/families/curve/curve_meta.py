@@ -65,7 +65,7 @@ class CurveMeta(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState]:
-        """Return the base pool's state."""
+        """The base pool's state."""
         return (SharedState(self.base.pool.address, self.base.pool.reserves, self.base.lp_supply),)
 
     def with_shared_state(self, shared: SharedState) -> Self:

@@ -97,7 +97,7 @@ class StableSwap(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState]:
-        """Return the reserves, which swaps in metapools of this pool also change."""
+        """The reserves, which swaps in metapools of this pool also change."""
         return (SharedState(self.address, self.reserves),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
@@ -209,12 +209,12 @@ class StableSwap(Pool):
 
     @property
     def swap_fee(self) -> int:
-        """Return the basic fee as a fraction scaled by 10^18."""
+        """The basic fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     @property
     def contract_fee(self) -> int:
-        """Return the basic fee scaled by 10^10, as in the contract."""
+        """The basic fee scaled by 10^10, as in the contract."""
         return self.swap_fee // _FEE_UNIT
 
     @property

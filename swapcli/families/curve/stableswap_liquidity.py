@@ -29,7 +29,7 @@ class LiquidPool(NamedTuple):
 
     @property
     def virtual_price(self) -> int:
-        """The value of a liquidity token, scaled by 10^18. Raises `PoolError` if it has none."""
+        """The value of a liquidity token, scaled by 10^18. Raises `PoolError` if the token has no value."""
         return WAD * self._invariant() // self.lp_supply
 
     def deposit(self, k: int, amount: int) -> tuple[int, LiquidPool]:

@@ -47,20 +47,20 @@ class EkuboPoolCalls:
         self._felts = (token0, token1, self.fee_x128, self.tick_spacing, int(self.extension, 16))
 
     def state_calls(self) -> list[ContractCall]:
-        """Return the calls for the core's class, the price and the liquidity."""
+        """Return the calls that read the core's class, the price and the liquidity."""
         return [class_hash_call(self._core), self.price_call(), self._call(LIQUIDITY)]
 
     def price_call(self) -> ContractCall:
-        """Return the call for the price and the tick, which are 0 for a key without a pool."""
+        """Return the call that reads the price and the tick, which are 0 for a key without a pool."""
         return self._call(PRICE)
 
     def next_call(self, start: int, end: int) -> ContractCall:
-        """Return the call for the first initialised tick above `start`, which searches roughly up to `end`."""
+        """Return the call that finds the first initialised tick above `start`. It searches roughly up to `end`."""
         words = (end - start) // (LATEST_CORE.word_bits * self.tick_spacing) + 1
         return self._call(NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
     def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
-        """Return the calls for the net liquidity of ticks."""
+        """Return the calls that read the net liquidity of `ticks`."""
         return [self._call(DELTA, *signed_felts(tick)) for tick in ticks]
 
     def _call(self, function: str, *felts: int) -> ContractCall:

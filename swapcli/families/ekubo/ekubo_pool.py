@@ -115,7 +115,7 @@ class EkuboPool(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool id: a hash of the PoolKey."""
+        """The pool id: a hash of the PoolKey."""
         return self.pool_key.pool_id
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

@@ -58,7 +58,7 @@ class VirtualOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EkuboTwamm(Pool):
-    """A pool with orders. `core_pool` is the pool as in the core, before the `orders` are executed."""
+    """A pool with orders. `core_pool` is the pool as the core stores it, before the `orders` are executed."""
 
     core_pool: Ekubo
     orders: VirtualOrders

@@ -135,8 +135,7 @@ class EulerSwap(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the amounts that the route has moved out of and into each vault; swaps in other pools also change
-        them."""
+        """The amounts that the route has moved out of and into each vault; swaps in other pools also change them."""
         return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:

@@ -25,7 +25,8 @@ _ROUNDING = 1e-12
 
 
 class SecuredRange(NamedTuple):
-    """The output is at most `base + slope * input` for inputs after the fee from the previous `end` to this one.
+    """An upper bound of the output, `base + slope * input`, for inputs after the fee from the end of the previous range
+    to `end`.
 
     If several ranges have the same end, all of them apply.
     """

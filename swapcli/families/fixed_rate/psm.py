@@ -32,7 +32,7 @@ _RATE_BITS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class PegStabilityModule(Pool):
-    """`tokens` are USDC, USDS and sUSDS; `rate` is the value of sUSDS in USDS, times 10^27."""
+    """A PSM3 module. `tokens` are USDC, USDS and sUSDS; `rate` is the value of sUSDS in USDS, times 10^27."""
 
     reserves: tuple[int, ...]
     rate: int

@@ -35,7 +35,7 @@ class WrappedNative(Pool):
         return amount_in, self
 
     def curve(self, token_in: str, token_out: str) -> OneToOneCurve:
-        """Return a curve with the rate one for every amount."""
+        """Return a curve with a rate of one for every amount."""
         token_indices(self, token_in, token_out)
         return OneToOneCurve()
 
@@ -56,7 +56,8 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """The curve out = in. Every amount has the rate one, so the trade to a lower rate is a large finite amount."""
+    """The curve out = in. The rate is one for every amount, so the trade that would lower it is a large finite
+    amount."""
 
     __slots__ = ("capacity", "start_rate")
 

@@ -96,7 +96,7 @@ class GmxVault(Pool):
         return usdg_delta, gross, gross * (BPS - self.fee_bps(i, j, usdg_delta)) // BPS
 
     def fee_bps(self, i: int, j: int, usdg_delta: int) -> int:
-        """Return the fee for selling the i-th token for the j-th: the greater of the two fees, in basis points."""
+        """Return the fee for selling the i-th token for the j-th: the greater of both tokens' fees, in basis points."""
         base, tax = self._rates(i, j)
         sold = fee_of_token(self.usdg[i], self.usdg[i] + usdg_delta, self.targets[i], base, tax)
         bought = fee_of_token(self.usdg[j], max(0, self.usdg[j] - usdg_delta), self.targets[j], base, tax)

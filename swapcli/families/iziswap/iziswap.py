@@ -74,7 +74,7 @@ class Marks(NamedTuple):
         return min(self.points[k], end) if k < len(self.points) else end
 
     def net_at(self, point: int) -> int | None:
-        """Return the change of the liquidity at a point; None if none begins or ends there."""
+        """Return the change of the liquidity at a point; None if no liquidity begins or ends there."""
         k = bisect_left(self.endpoints, point)
         return self.nets[k] if k < len(self.endpoints) and self.endpoints[k] == point else None
 

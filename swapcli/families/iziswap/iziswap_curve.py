@@ -21,7 +21,7 @@ the price moves to seven times itself; the whole range then takes some 600 bins.
 
 
 class LiquidityLevel(NamedTuple):
-    """Points from `first` to `last` with the same liquidity (none if `last` is below `first`), and the amount that
+    """Points from `first` to `last` with the same liquidity (no points if `last` is below `first`), and the amount that
     orders sell there."""
 
     first: int

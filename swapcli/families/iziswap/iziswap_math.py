@@ -28,8 +28,8 @@ class Position(NamedTuple):
 
 
 class RangeStep(NamedTuple):
-    """The cost and output of a swap over points with the same liquidity, and its end: `is_finished` if it ends within
-    them."""
+    """The cost and the output of a swap over points with the same liquidity, and where it ends. `is_finished` means
+    that it ends within these points."""
 
     cost: int
     acquired: int

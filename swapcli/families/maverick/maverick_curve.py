@@ -31,7 +31,7 @@ class TickSale(NamedTuple):
 
 
 class MaverickCurve:
-    """See `RateCurve`. `gamma` is one minus the fee."""
+    """The curve of one direction; see `RateCurve`. `gamma` is one minus the fee."""
 
     __slots__ = ("_gamma", "_ins", "_liquidities", "_outs", "_qs", "capacity", "start_rate")
 

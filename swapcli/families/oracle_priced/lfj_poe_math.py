@@ -26,8 +26,8 @@ PRICE_UNIT: Final = 10**24
 
 
 class VirtualReserves(NamedTuple):
-    """The reserves of the sold and the bought token on which the rest of a sale trades, and the real reserve of the
-    bought token."""
+    """The reserves of the sold and the bought token for the part of a sale on the constant product, and the real
+    reserve of the bought token."""
 
     sold: int
     bought: int

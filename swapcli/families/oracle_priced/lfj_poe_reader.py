@@ -77,5 +77,5 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def read_pair(data: Any, name: str) -> tuple[str, ...]:
-    """Return the two addresses that a function returns."""
+    """Decode the two addresses that a function returns."""
     return tuple(to_address(word, name) for word in read_words(data, 2, name))

@@ -63,7 +63,7 @@ class MentoFpmm(Pool):
     """A pair.
 
     `rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part of
-    the fee that stays in the pair, and `fee_ppm` the whole fee. `limits` are the limits of both tokens at `timestamp`.
+    the fee that stays in the pair, and `fee_ppm` the total fee. `limits` are the limits of both tokens at `timestamp`.
     """
 
     reserves: tuple[int, int]
@@ -194,7 +194,7 @@ class MentoFpmm(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`; without `limits`, no token is limited. `fee_ppm` is the whole fee."""
+        """Read the fields of `state`; without `limits`, no token is limited. `fee_ppm` is the total fee."""
         check_pair(identity)
         check_multi_token(identity)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:

@@ -66,7 +66,8 @@ class FeePolicy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CloberV2(Pool):
-    """A book. `address` is the book manager's, `book_id` is 32 bytes in hex. `levels` are [tick, units], descending.
+    """A book. `address` is the book manager's address; `book_id` is 32 bytes in hex. `levels` are [tick, units],
+    descending.
 
     The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` shows which of
     `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.
@@ -87,12 +88,12 @@ class CloberV2(Pool):
 
     @property
     def key(self) -> str:
-        """Return the id of the book."""
+        """The id of the book."""
         return self.book_id
 
     @property
     def holds_reserves_in_vault(self) -> bool:
-        """Return true: the book manager holds the tokens of all books."""
+        """True: the book manager holds the tokens of all books."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

@@ -66,7 +66,7 @@ class Hanji(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Return true: the market maker's quotes follow an oracle."""
+        """True: the market maker's quotes follow an oracle."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

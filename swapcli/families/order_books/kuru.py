@@ -120,7 +120,7 @@ class VaultOrders(NamedTuple):
         )
 
     def steps_to(self, after: VaultOrders) -> int:
-        """Return approximately by how many prices a swap has moved the vault."""
+        """Return the approximate number of prices by which a swap has moved the vault."""
         if not (self.best_bid and after.best_bid):
             return 0
         return round(abs(log(after.best_bid / self.best_bid)) / log1p(self.spread / BPS))

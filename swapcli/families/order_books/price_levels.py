@@ -35,7 +35,7 @@ class PriceLevel(NamedTuple):
 
 
 class LevelRule(NamedTuple):
-    """The rounding and the fee of a contract's trades on one side of a book, as data.
+    """The rounding and the fee of a contract's trades on one side of a book.
 
     A size is worth `size * price / scale` of the other token, or `size * scale / price_of_tick(price)`. A swap buys
     sizes of `unit` base units each if `buys_size`; its payment rounds up. Otherwise it sells sizes, and its proceeds
@@ -177,7 +177,7 @@ def count_emptied(before: TwoSidedBook, after: TwoSidedBook) -> int:
 
 
 def read_native(fields: StateFields) -> str:
-    """Read the optional `native`, one of `NATIVE_TOKENS`; empty without it."""
+    """Read the optional `native`, one of `NATIVE_TOKENS`, or return an empty string without it."""
     return fields.read_optional("native", parse_choice, NATIVE_TOKENS) or ""
 
 

@@ -21,7 +21,7 @@ CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
-    """Return the pool. Raises `InvalidPoolState`, which names the field."""
+    """Return the pool that `ref` and `state` describe. Raises `InvalidPoolState`, which names the field."""
     if not 0 <= fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
     identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)

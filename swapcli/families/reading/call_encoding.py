@@ -236,7 +236,7 @@ def _selector(signature: str) -> bytes:
 
 
 def signature_of(calldata: bytes) -> str:
-    """Return the signature of a call that was encoded here; otherwise its first four bytes in hex."""
+    """Return the signature of a call that this module encoded, otherwise the call's first four bytes in hex."""
     begin = calldata[:4]
     return next((signature for signature, known in _selector_bytes.items() if known == begin), f"0x{begin.hex()}")
 
@@ -267,7 +267,7 @@ def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
 
 
 def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
-    """Return the single value of the data, a list of pairs of words."""
+    """Return the list of pairs of words that is the only value in the data."""
     words = _require_success(data, name)
     start, count = decode_words(words, 2, name, invalid_response)
     if start != WORD:

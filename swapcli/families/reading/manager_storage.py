@@ -57,7 +57,7 @@ class ConcentratedInManager:
         return [extsload_call(self._manager, [mapping_slot(tick, self._slot + _TICKS_OFFSET) for tick in ticks])]
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
-        """Return the upper half of each tick's first word; the lower half is its gross liquidity."""
+        """Return each tick's net liquidity, the upper half of its first word. The lower half is the gross liquidity."""
         return [to_signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
 
 

@@ -69,7 +69,7 @@ def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[str]:
 
 
 def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Return the keys of the pools that may have changed in a block with this Bloom filter.
+    """Return the keys of the pools that may have changed in a block with the Bloom filter `bloom`.
 
     `pools` are keys, contracts and families. For Balancer's vault, only the kind of an event is checked.
     """

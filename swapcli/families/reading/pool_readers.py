@@ -63,7 +63,7 @@ def read_pool(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_known_pool(pool: Pool, network: Network) -> BatchRead[Pool] | None:
-    """Return the read of a known pool's state; None in the same cases as `ref_of_pool`."""
+    """Return a read of a known pool's state, or None in the same cases as `ref_of_pool`."""
     try:
         ref = ref_of_pool(pool, network)
     except Exception as error:

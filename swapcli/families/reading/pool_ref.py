@@ -54,7 +54,7 @@ class PoolRef(NamedTuple):
     last_read: LastTicks | LastBins | None = None
 
     def constants_as(self, record: type[C]) -> C:
-        """Return the constants if they are a record of this type, otherwise an empty record."""
+        """Return the constants if they are of the type `record`, otherwise an empty record of that type."""
         return self.constants if isinstance(self.constants, record) else record()
 
     @property
@@ -69,7 +69,7 @@ class PoolRef(NamedTuple):
 
     @property
     def pool_id(self) -> str:
-        """The ID of the pool in a contract that has many; empty if there is none."""
+        """The ID of the pool if its contract has many pools, otherwise an empty string."""
         return getattr(self.constants, "pool_id", "")
 
     @property

@@ -61,7 +61,7 @@ class Sampled(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool ID if one contract has many pools, otherwise the address."""
+        """The pool ID if one contract has many pools, otherwise the address."""
         return self.pool_id or self.address
 
     @property

@@ -43,7 +43,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs in two rounds of calls. The first entry is empty."""
+    """Read the addresses of all pairs in two rounds of calls. The first entry of the list is empty and is dropped."""
     (answer,) = yield [starknet_call(factory.address, _LENGTH)]
     (count,) = read_felts(answer, 1, _LENGTH)
     if count > MAX_LISTED_POOLS:

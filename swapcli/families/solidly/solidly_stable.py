@@ -50,7 +50,7 @@ class SolidlyStable(Pool):
 
     @property
     def swap_fee(self) -> int:
-        """Return the whole fee as a fraction scaled by 10^18."""
+        """The total fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

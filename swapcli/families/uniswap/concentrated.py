@@ -65,7 +65,7 @@ class Concentrated(Pool):
         return self.tick_list.has_hook_after_swaps
 
     def swap_fee_ppm(self, *, down: bool) -> int:
-        """Return the whole fee of a swap that sells token0 (`down`) or token1."""
+        """Return the total fee of a swap that sells token0 (`down`) or token1."""
         protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
         if not protocol_fee_ppm:
             return self.fee_ppm

@@ -119,7 +119,7 @@ class ConcentratedCurve:
 
     @property
     def capacity(self) -> float:
-        """Return the input that uses up all liquidity."""
+        """The input that uses up all liquidity."""
         return self._whole_table().ins[-1]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

@@ -180,7 +180,7 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
 
 
 def read_liquidity(fields: StateFields, tick: int, ticks: Sequence[int], nets: Sequence[int]) -> int:
-    """Read `liquidity`, which must be the sum of the ticks' net liquidity up to the price's own."""
+    """Read `liquidity`, which must be the sum of the ticks' net liquidity up to the tick of the price."""
     liquidity = fields.uint("liquidity", 128)
     active = sum(nets[: bisect_right(ticks, tick)])
     if liquidity != active:

@@ -22,7 +22,7 @@ _FIELD: Final = "hook_fees"
 class DirectionFees(NamedTuple):
     """The fees of one direction: the LP fee in ppm, and the hook's parts as fractions scaled by 10^18, rounded down.
 
-    `cut_ppm` is for hooks that take a part of the LP fee for themselves before the pool takes the whole fee from the
+    `cut_ppm` is for hooks that take a part of the LP fee for themselves before the pool takes the total fee from the
     rest. That part is rounded up, and the fee is rounded according to `cut_rounds_up`.
 
     Example: `DirectionFees(3_000, 0, 10**16).taken_of_output(250)` is 2.

@@ -20,12 +20,12 @@ class HookedCurve:
 
     @property
     def start_rate(self) -> float:
-        """Return the marginal rate of the first unit."""
+        """The marginal rate of the first unit."""
         return self._inner.start_rate * self._rate_part
 
     @property
     def capacity(self) -> float:
-        """Return the largest input."""
+        """The largest input."""
         return self._inner.capacity / self._input_part
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

@@ -35,7 +35,8 @@ class InternalSwap(NamedTuple):
         return down != self.token_is_first
 
     def fill(self, plain: Concentrated, amount_in: int, *, down: bool) -> tuple[int, int]:
-        """Return the part of `amount_in` paid to the hook, and its output before fees. Raises `SwapReverts`."""
+        """Return the part of `amount_in` paid to the hook, and the hook's output for it before fees. Raises
+        `SwapReverts`."""
         if not self.amount:
             return 0, 0
         asked, bought = _opposite_step(plain, amount_in, down=down)

@@ -42,7 +42,7 @@ class RingPair(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the deposits of each wrapper, which swaps in other pairs also change."""
+        """The deposits of each wrapper, which swaps in other pairs also change."""
         return tuple(SharedState(*each) for each in zip(self.wrappers, zip(self.deposits), strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:

@@ -97,7 +97,7 @@ def _swap(log: Event) -> SwapAmounts:
 
 
 def _swap_in_manager(log: Event) -> SwapAmounts:
-    """Read the amounts from the swapper's point of view, and the whole fee."""
+    """Read the amounts from the swapper's point of view, and the total fee."""
     amounts = _signed(log, 6, view=-1)
     return amounts._replace(fee_ppm=read_words(log, 6)[5])
 

@@ -40,7 +40,7 @@ _MAX_HOOK_GAS: Final = 10_000_000  # gas units
 class UniswapV4Hooked(Pool):
     """A pool with a hook. `plain` is the pool without its hook, and `hook_gas` the gas that the hook adds to a swap.
 
-    `fees` are those of the smallest swaps. With a `volatility`, larger swaps may cost more. `internal_swap` has the
+    `fees` are the fees of the smallest swaps. With a `volatility`, larger swaps may cost more. `internal_swap` has the
     tokens that the hook sells before the pool does; `fee_in_token` is a fee that is always in the same token.
     """
 
@@ -135,11 +135,11 @@ class UniswapV4Hooked(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` (`hook_fees`) and `hook_gas`.
+        """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` and `hook_gas`.
 
         `fee_ppm` is the LP fee in the pool manager; the hook may set a different one. A Clanker pool with dynamic fees
-        has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
-        (`internal_swap`), the tokens that the hook sells before the pool does, or `fee_in_token` (`fee_in_token`).
+        has `clanker_volatility` in place of `hook_fees`. Optional: `internal_swap`, the tokens that the hook sells
+        before the pool does, or `fee_in_token`. The modules of the same names describe these fields.
         """
         check_pair(identity)
         fields = StateFields(state)

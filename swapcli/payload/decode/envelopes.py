@@ -83,7 +83,7 @@ def open_envelopes(document: Mapping[str, object], path: JsonPath = ()) -> Opene
 
 
 def has_calldata(document: Mapping[str, object]) -> bool:
-    """Return whether an object has calldata or felts itself, rather than an object of that name."""
+    """Return whether an object has calldata or felts directly, rather than a nested object under such a name."""
     return any(not isinstance(value, Mapping) for _, value in named(document, CALLDATA_NAMES))
 
 

@@ -189,14 +189,14 @@ def one_of(
 
 
 def parse_object(value: object, path: str) -> Mapping[str, object]:
-    """Return a JSON object. Raises `InvalidInput`."""
+    """Return `value` as a JSON object. Raises `InvalidInput` for anything else."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{path}: expected an object, not {describe(value)}", hint=HINT, details={"field": path})
     return value
 
 
 def parse_text(value: object, path: str) -> str:
-    """Return a non-empty text, stripped. Raises `InvalidInput`."""
+    """Return `value` as a non-empty text, stripped. Raises `InvalidInput` for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
     return value.strip()

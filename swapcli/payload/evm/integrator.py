@@ -31,7 +31,7 @@ def encode_integrator_data(integrator: Integrator | None) -> bytes:
 
 
 def decode_integrator_data(integrator_data: bytes) -> IntegratorShares | None:
-    """Decode integrator data: the inverse of the encoding, None for empty data.
+    """Decode integrator data: the inverse of `encode_integrator_data`. Empty data gives None.
 
     Raises `InvalidInput` for anything but three valid words.
     """

@@ -70,12 +70,12 @@ class PayloadReview(NamedTuple):
 
     @property
     def dangers(self) -> tuple[str, ...]:
-        """The codes that block, which make the payload dangerous to sign, without duplicates."""
+        """The codes of findings that block, without duplicates. They make the payload dangerous to sign."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.BLOCK)))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes that warn, which rule out the verdict "no danger found", without duplicates."""
+        """The codes of findings that warn, without duplicates. They rule out the verdict "no danger found"."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.WARN)))
 
     @property

@@ -25,7 +25,8 @@ def parse_duration_s(text: str) -> int | None:
 
 
 def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
-    """Parse "1800000000", or "20m", "3d" or "+1200" from now, into Unix seconds.
+    """Parse Unix seconds such as "1800000000", or a duration from now such as "20m", "3d" or "+1200", into Unix
+    seconds.
 
     Raises `InvalidDeadline` with `label` before its message.
     """

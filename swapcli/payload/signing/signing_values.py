@@ -63,7 +63,7 @@ class TransactionForecast(NamedTuple):
 
     @property
     def figures(self) -> NodeFigures:
-        """Return the figures for comparison with the fields of the transactions."""
+        """The figures for comparison with the fields of the transactions."""
         return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
 
 
@@ -75,7 +75,7 @@ def read_transaction_forecast(
     with_access_list: bool,
     tag: BlockTag = BlockTag.LATEST,
 ) -> TransactionForecast:
-    """Return the forecast of `transactions` on the block with this `tag`, in one round trip.
+    """Return the forecast of `transactions` on the block with the tag `tag`, in one round trip.
 
     The first transaction's gas comes from `eth_estimateGas`, and the gas of the others from `eth_simulateV1`, which
     executes all of them in order. Few nodes support it: without it, the gas of the others is unknown. Raises

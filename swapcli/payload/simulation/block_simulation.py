@@ -133,7 +133,7 @@ def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[Tra
 
 
 def context_of_head(head: ChainHead, sender: str, balance_wei: int) -> TransactionContext:
-    """Return the context of transactions after a head, for a sender with this native balance."""
+    """Return the context of transactions after a head, for a sender with a native balance of `balance_wei`."""
     block, price = head.block, head.gas_price
     return TransactionContext(
         timestamp=block.timestamp,
@@ -290,7 +290,8 @@ def _growth(
 
 
 def is_code_of_contract(code: bytes) -> bool:
-    """Return whether an account with this code cannot send transactions: the code is neither empty nor a delegation."""
+    """Return whether an account with the code `code` cannot send transactions: the code is neither empty nor a
+    delegation."""
     return bool(code) and not code.startswith(DELEGATION)
 
 

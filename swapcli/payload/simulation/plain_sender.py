@@ -63,7 +63,7 @@ class PlainSwap(NamedTuple):
         return cls(swap, sender, tuple(made), tuple(approvals))
 
     def read_grants(self) -> SimulatedRead[list[StateOverride] | None]:
-        """Read the state with all approvals; None if the slot of an allowance is unknown."""
+        """Read the state overrides that grant all approvals; None if the storage slot of an allowance is unknown."""
         needed = {(each.to, owner, _address(each, 0)): None for owner, each in self.approvals if each.to != PERMIT2}
         searches = [allowance_search(*each, _ANY_AMOUNT) for each in needed]
         marks = yield from side_by_side(*(simulated(search.marked) for search in searches))
@@ -76,7 +76,7 @@ class PlainSwap(NamedTuple):
         return found
 
     def call(self, code: bytes, grants: Sequence[StateOverride], context: TransactionContext) -> HypotheticalCall:
-        """Return the call that rehearses the swap; `code` is the router's own."""
+        """Return the call that rehearses the swap; `code` is the router's own code."""
         swap, gas = self.swap, call_gas(self.swap, len(self.made))
         overrides = [
             StateOverride(swap.router, code=runtime_code(_ROUTER_CODE)),

@@ -198,7 +198,7 @@ def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
 
 
 def codes_call(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
-    """Return the call that reads the code of addresses."""
+    """Return the call that reads the code at `addresses`."""
     reader = (StateOverride(_PROBE, code=probe_code()),)
     return HypotheticalCall(sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
 

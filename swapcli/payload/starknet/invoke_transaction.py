@@ -65,7 +65,7 @@ class InvokeTransaction(NamedTuple):
         return self._render(_VERSION)
 
     def unsigned(self) -> dict[str, Any]:
-        """Return the transaction in the form for a node's estimate, without a signature."""
+        """Return the transaction in the form in which a node estimates it, without a signature."""
         return {**self._render(_QUERY_VERSION), "signature": []}
 
     def _render(self, version: str) -> dict[str, Any]:

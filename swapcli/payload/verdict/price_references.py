@@ -58,7 +58,8 @@ _DOLLARS: Final = frozenset(
 
 
 class PricedOrder(NamedTuple):
-    """The order whose price is compared: tokens in their form in pools, and the input in base units."""
+    """The order whose price is compared: its tokens in the form in which pools list them, and its input in base
+    units."""
 
     token_in: Token
     token_out: Token

@@ -75,7 +75,7 @@ transfer."""
 
 
 class JudgedSwap(NamedTuple):
-    """A payload to judge, with its route on `pools` (by key); None if their state is unknown.
+    """A payload to judge, with its route on `pools` (by key; None if their state is unknown).
 
     `network` has the router variant for which the payload is built. `known_tokens` are the addresses of tokens in the
     catalogue, None for a network without any.

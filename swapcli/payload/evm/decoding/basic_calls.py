@@ -1,4 +1,5 @@
-"""Read the calls with which 0x Settler's action BASIC swaps; `payload/evm/basic_calls` has their encoding."""
+"""Decode the calls that 0x Settler's action BASIC makes in order to swap; `payload/evm/basic_calls` has their
+encoding."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class RouterVersion(NamedTuple):
 
 @lru_cache
 def read_versions() -> tuple[RouterVersion, ...]:
-    """Return all versions, from the first to the current one."""
+    """Return all versions of the router contract, from the first to the current one."""
     with open(os.path.join(os.path.dirname(__file__), "versions.json"), encoding="utf-8") as file:
         entries = json.load(file)
     return tuple(

@@ -63,7 +63,7 @@ class SimulatedCall(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
-        """Return the swap of a payload."""
+        """Return the swap that a payload makes."""
         route = payload.call.route
         return cls(
             router=payload.to,

@@ -112,7 +112,7 @@ def v4_encoding(version: str | None) -> V4Encoding:
 
 
 def encode_execute(commands: Sequence[Command], deadline_s: int) -> str:
-    """Return the calldata, hex with 0x. Raises `InvalidInput` for a deadline out of range."""
+    """Return the calldata of `execute`, hex with 0x. Raises `InvalidInput` for a deadline out of range."""
     types = Dynamic(encode_bytes(bytes(each.code for each in commands)))
     inputs = encode_list([_bytes(each.content) for each in commands])
     return f"0x{EXECUTE}{encode_fields(types, inputs, encode_uint(deadline_s, 256, 'deadline'))}"
