@@ -250,9 +250,9 @@ class SwapAmounts(NamedTuple):
     """The sold and bought amounts of a swap, by the token's position in the pool or its address, in base units.
 
     `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the total fee of the swap, None if
-    the event does not contain it. `problem` is the reason why the amounts are not those of one swap of an exact input.
-    `names_output` means that the caller chooses the output, and so may take less than the contract allows. `fee_in` is
-    the fee in the input, if a part of it may go elsewhere than the rest.
+    the event does not contain it. `problem` is the reason why the amounts do not belong to a single swap of an exact
+    input. `names_output` means that the caller chooses the output, and so may take less than the contract allows.
+    `fee_in` is the fee in the input, if a part of this fee may not go to the same place as the rest.
     """
 
     sold: int | str
@@ -343,10 +343,10 @@ class KindRow(NamedTuple):
 
     `families` are the pool families that a contract of the kind can have. `roles` are the roles of the contracts that
     create or register them, in the deployments of the network definitions. `list_functions` are pairs of functions of
-    such a contract, for the length of its list of pools and for an entry; one pair must work. `created` are the events
-    that announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at
-    every block. `swaps` are the events of swaps. Events are written as their signatures, those of Starknet as their
-    names.
+    such a contract, for the length of its list of pools and for one entry; at least one pair must work. `created` are
+    the events that announce a pool. `events` are the events that signal a change of a pool's state; without any, pools
+    are read at every block. `swaps` are the events of swaps. Events are written as their signatures, Starknet events as
+    their names.
 
     The reader is the module of the folder that is named after the kind, or `reader`, followed by "_reader". It has
 

@@ -124,7 +124,7 @@ def execution_of(network: Network) -> Execution:
 def executable_market(market: MarketState) -> MarketState:
     """Return the market with the pools that the network's router can execute, in the form in which it executes them.
 
-    It is the same market if the router executes all of them.
+    It is the same market if the router executes all pools.
     """
     if _executes_all(market.network):
         return market

@@ -55,7 +55,7 @@ class FittingVariants(NamedTuple):
 class RoutePayloads(NamedTuple):
     """The payloads of a route on the state of `pools` (by key), one for each variant of the network's router.
 
-    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all
+    `gas_units` is the gas estimate for all payloads. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all
     payloads are built on the same state.
     """
 
@@ -107,7 +107,7 @@ class RoutePayloads(NamedTuple):
     def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
         """Return the findings from simulations in which each of the payloads paid exactly the expected amount.
 
-        A protocol is omitted if every variant of it remains possible.
+        A protocol has no finding if all of its variants remain possible.
         """
         rates, found = self._fitting_rates(proven), {}
         for protocol_id in _protocol_ids(proven[0].payload):

@@ -1,6 +1,6 @@
 """Balancer V2's composable stable pools: stable pools whose own token is among the tokens that the Vault swaps.
 
-Swaps with the pool token are joins and exits. All other swaps are those of a stable pool over the remaining tokens. A
+Swaps with the pool token are joins and exits. All other swaps follow the stable pool maths for the remaining tokens. A
 pool whose `tokens` do not contain its address does not trade its pool token.
 """
 

@@ -6,8 +6,8 @@ rounded up. Inputs after the fee and outputs below a minimum revert. Part of the
 balances.
 
 A family derives from `BalancerV3` and provides its maths (`scaled_amount_out` and `curve`), the table of its
-`further_fields`, and `fee_for_swap` if a hook sets its fee. Balances are those from `getPoolData`, after due yield
-fees: a swap changes no rate, so no fees fall due between the swaps of a route.
+`further_fields`, and `fee_for_swap` if a hook sets its fee. Balances come from `getPoolData`, with due yield fees
+already deducted: a swap changes no rate, so no fees fall due between the swaps of a route.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gyroscope's 2-CLPs in Balancer V3: (x + L / sqrt(beta)) (y + L sqrt(alpha)) = L^2, for prices from alpha to beta.
 
 The invariant L solves a quadratic equation whose terms are rounded down. The virtual balance of the sold token is
-rounded up, that of the bought token down. All numbers have 18 decimals.
+rounded up, and the virtual balance of the bought token is rounded down. All numbers have 18 decimals.
 """
 
 from __future__ import annotations

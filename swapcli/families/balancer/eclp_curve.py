@@ -1,8 +1,9 @@
 """One direction of an E-CLP in floating point; every method has a closed form.
 
 The balance of the sold token is x = a - r R sin(psi) with R^2 = (lambda c)^2 + s^2, where the angle psi falls as the
-token is sold; r, a, s, c and lambda are those of `eclp_math`. With k = lambda / R^2 the marginal rate is g + k
-tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same expression at half the sum of both angles.
+token is sold; r, a, s, c and lambda have the same meaning as in `eclp_math`. With k = lambda / R^2 the marginal rate is
+g + k tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same expression at half the sum of both
+angles.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ swap of the same block starts from them. The fee stays in the pool; it grows fro
 out of balance.
 
 The state holds the contract's values at one block: `price_oracle`, and during a ramp `amp` and `gamma`, depend on its
-time. The stored invariant is not that of the stored balances, except during a ramp, when each swap solves for it.
+time. The stored invariant does not belong to the stored balances, except during a ramp, when each swap solves for it.
 """
 
 from __future__ import annotations

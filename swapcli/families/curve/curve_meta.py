@@ -6,7 +6,7 @@ swap of the own coin for a base coin also withdraws that coin from the base pool
 liquidity token counts at the base pool's virtual price at the start of the swap. Base coins are not swapped for each
 other here: the base pool does that for less gas.
 
-The state includes that of the base pool, which is shared: swaps in the base pool and in its other metapools change it.
+The state includes the base pool's state, which is shared: swaps in the base pool and in its other metapools change it.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ YieldBasis uses these pools, too. A swap follows the StableSwap invariant of the
 exists but is not used. The pool reports version v2.1.0d, its maths contract v0.1.0.
 
 The scale moves towards the oracle at most once per block, with its first swap. The cost is first paid with donated
-liquidity tokens: those released by the block (`burnable_shares`) are burned as far as needed to keep the value of the
-others. The rest comes from the pool's profit, half of which is kept.
+liquidity tokens: the tokens released by the block (`burnable_shares`) are burned as far as needed to keep the value of
+the other tokens. The rest comes from the pool's profit, half of which is kept.
 
 Source: v2.1.0d as verified for deployed pools, with StableswapMath.vy of curvefi/twocrypto-ng a29db23. One pool is
 known (0x57129759d0e23116c1e7402dbc084e53d2e209a2 of Ethereum) that takes the lesser of both steps of the scale in place

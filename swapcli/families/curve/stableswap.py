@@ -219,7 +219,7 @@ class StableSwap(Pool):
 
     @property
     def precise_amp(self) -> int:
-        """Return A scaled by 100, as used in the maths."""
+        """A scaled by 100, as used in the maths."""
         return self.amp * A_PRECISION + self.amp_hundredths
 
     def contract_rates(self) -> list[int]:

@@ -1,6 +1,6 @@
 """The integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
 
-It is that of StableSwap-NG unless noted otherwise.
+The maths is that of StableSwap-NG unless noted otherwise.
 """
 
 from __future__ import annotations

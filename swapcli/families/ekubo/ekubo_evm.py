@@ -160,8 +160,8 @@ class EkuboEvm(EkuboPool):
         """Read `pool_id, fee_x64, extension, sqrt_ratio, tick, liquidity`, and the fields of the pool's type.
 
         A concentrated pool has `tick_spacing` and `ticks: [[tick, net], ...]`, a stableswap pool `amplification` and
-        `center_tick`; its `liquidity` is that of its range. Optional: `native`, and with MEVCapture `first_tick`,
-        by default `tick`. `fee_ppm` must be `fee_x64` rounded.
+        `center_tick`; its `liquidity` is the liquidity of its range. Optional: `native`, and with MEVCapture
+        `first_tick`, by default `tick`. `fee_ppm` must be `fee_x64` rounded.
         """
         check_pair(identity)
         fields = StateFields(state)

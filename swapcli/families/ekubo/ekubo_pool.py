@@ -92,8 +92,8 @@ class EkuboPool(Pool):
     """A pool of a core. `address` is the core; `sqrt_ratio` is the square root of token1 per token0 with 128 fractional
     bits.
 
-    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary.
-    `liquidity` is the active liquidity at the price.
+    `tick` is the contract's tick: after a downward swap that stopped on a boundary, it is one below the tick of the
+    price. `liquidity` is the active liquidity at the price.
     """
 
     sqrt_ratio: int

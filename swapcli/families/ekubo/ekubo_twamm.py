@@ -3,8 +3,8 @@ swap.
 
 Such a pool has liquidity only over the whole range. Between two times at which orders begin or end, the extension swaps
 in the pool. If one token was sold, it swaps that whole amount. If both were sold, it swaps as much of one as moves the
-price to the level that results from both sales (`twamm_math`), and the orders exchange the rest between them. The swap
-itself is then like that of any pool of the core. The contract is `extensions/twamm` of
+price to the level that results from both sales (`twamm_math`), and the orders exchange the remaining amounts with each
+other. The swap itself is then the same as in any pool of the core. The contract is `extensions/twamm` of
 EkuboProtocol/starknet-contracts, commit a5b2c7fc.
 """
 

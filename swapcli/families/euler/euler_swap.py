@@ -93,8 +93,8 @@ class EulerSwap(Pool):
     the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
     key, which no swap pays.
 
-    `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
-    route has moved out of and into each of them, in the same order.
+    `vaults` are the addresses of each token's vaults, with the vault for deposits first, and `vault_uses` the amounts
+    that the route has moved out of and into each of them, in the same order.
     """
 
     version: int

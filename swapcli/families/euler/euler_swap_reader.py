@@ -3,8 +3,8 @@
 Both versions limit quotes to the vaults' room, cash and caps. An account may still lack the collateral to borrow that
 much, which shows only during a swap. So the reader also reads the deposits of both tokens, the account's other
 collateral, their borrowing loan-to-value ratios and the prices of the lender's oracle, which are proportional to the
-amount. Swaps go through Uniswap V4, where each pool is its own hook; pools for which this does not hold, and pools
-whose owner has set a swap hook, are omitted.
+amount. Swaps go through Uniswap V4, where each pool is its own hook; other pools, and pools whose owner has set a swap
+hook, are skipped.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class GmxVault(Pool):
 
     `min_prices` and `max_prices` are in USD per whole token, times 10^30. `usdg` and `targets` are the debt of each
     token and its target, in USD times 10^18; a debt may not rise above the value in `max_usdg`, unless that is 0. A
-    target of 0 means the base fee. `is_stable` is 1 for stablecoins: swaps between two of them have separate fees.
+    target of 0 means the base fee. `is_stable` is 1 for stablecoins: swaps between two stablecoins have separate fees.
     """
 
     reserves: tuple[int, ...]

@@ -1,7 +1,7 @@
 """The best prices of HyperCore's spot books, which HyperEVM contracts can read, but not trade with in a swap.
 
 The precompiles take plain words and return plain structures. A registry contract returns HyperCore's index for a token;
-the token's own structure confirms that the index is right. A market is found among those of its base token.
+the token's own structure confirms that the index is right. A market is found among the markets of its base token.
 
 Source: hyperliquid-dev/hyper-evm-lib @6abf28fc src/PrecompileLib.sol, src/common (addresses of precompiles, structures,
 the indices of USDC and HYPE, decimals of prices, the asset of a spot market).

@@ -25,8 +25,8 @@ _LIQUIDITY_OFFSET, _TICKS_OFFSET, _BITMAP_OFFSET = 3, 4, 5
 class ConcentratedInManager:
     """A concentrated pool in a manager's storage, for `tick_bitmap`.
 
-    `pools_slot` is the slot of the manager's mapping of pools; `paused_slot` is the slot of its pause flag, None if it
-    has none.
+    `pools_slot` is the slot of the manager's mapping of pools; `paused_slot` is the slot of its pause flag, None if the
+    manager has no such flag.
     """
 
     def __init__(self, manager: str, pool_id: str, pools_slot: int, paused_slot: int | None = None) -> None:

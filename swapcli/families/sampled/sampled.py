@@ -1,6 +1,6 @@
 """Pools whose maths is closed-source or too complex to reimplement: only some of the protocol's own quotes are known.
 
-The samples of each direction come from the protocol's quote function at one block. An amount that is one of them swaps
+The samples of each direction come from the protocol's quote function at one block. An amount equal to a sample swaps
 for exactly the quoted output. Any other amount is interpolated linearly between its neighbouring samples, which never
 overstates a concave quote; the pool afterwards `is_estimated`, so that the amount is never shown as exact.
 
@@ -107,7 +107,7 @@ class Sampled(Pool):
     def with_sample(self, token_in: str, token_out: str, sample: QuotedSale) -> Self:
         """Return the pool with one more sample, or a different output for the same input.
 
-        Older samples that contradict the new one are dropped: those with less input and more output, and those with
+        Older samples that contradict the new one are dropped: samples with less input and more output, and samples with
         more input and less output.
         """
         others = [

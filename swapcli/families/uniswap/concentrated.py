@@ -41,8 +41,8 @@ class Concentrated(Pool):
     """A concentrated pool. `sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active
     liquidity.
 
-    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary. No swap
-    changes `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.
+    `tick` is the contract's tick: after a downward swap that stopped on a boundary, it is one below the tick of the
+    price. No swap changes `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's fee.
     """
 
     sqrt_price_x96: int

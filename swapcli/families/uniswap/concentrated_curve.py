@@ -71,7 +71,7 @@ class ConcentratedCurve:
     """The curve of one direction; see `RateCurve`. `liquidity_nets` has the liquidity that each tick adds on the way
     up; `down` sells token0.
 
-    The fee is `fee / whole` of the input. `scale` defaults to that of Uniswap V3.
+    The fee is `fee / whole` of the input. `scale` defaults to Uniswap V3's scale.
     """
 
     __slots__ = (

@@ -3,8 +3,8 @@ between them.
 
 In the published source, the hook takes the LP fee that the pool manager has for the pool, always in the hook's own
 token, and the pool itself takes none. In a public simulator, the pool also takes that fee, and the hook takes a part of
-the amounts in its token, from the input or the output. The simulator's recorded quotes are closer to the latter, but
-match neither to the unit.
+the amounts in its token, from the input or the output. The simulator's recorded quotes are closer to the simulator's
+description, but match neither description to the unit.
 
 Sources: `DeliHook.sol` of morphex-labs/deli-swap-contracts @c45121f3; kyberswap-dex-lib @ae6a99aa hooks/deli, with
 quotes in its test at block 37306810 of Base.

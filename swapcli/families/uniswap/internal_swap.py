@@ -1,10 +1,10 @@
 """The tokens that a Flaunch hook has collected as fees, which it sells to buyers before the pool's own swap.
 
-Fees in the launched token must be converted to the paired token, so the hook fills buyers first. Its price is that of a
-swap in the opposite direction: the amount of launched tokens that the pool would require for the buyer's whole input,
-with the liquidity of the current tick and without a fee. If the hook has fewer tokens than that, it pays all of them
-and charges the same part of the input. The rest of the input is swapped in the pool. The hook's fee is taken from both
-outputs, each rounded down.
+Fees in the launched token must be converted to the paired token, so the hook fills buyers first. Its price is the price
+of a swap in the opposite direction: the amount of launched tokens that the pool would require for the buyer's whole
+input, with the liquidity of the current tick and without a fee. If the hook has fewer tokens than that, it pays all of
+them and charges the same part of the input. The rest of the input is swapped in the pool. The hook's fee is taken from
+both outputs, each rounded down.
 
 Source: `InternalSwapPool.sol` of flayerlabs/flaunchgg-contracts, and `SwapMath.sol` of Uniswap v4-core.
 """

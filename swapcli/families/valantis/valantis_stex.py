@@ -110,8 +110,8 @@ class ValantisStex(Pool):
         """Return the floating-point curve for selling `token_in` for `token_out`: the concave hull of the largest sales
         at each level of the fee.
 
-        Between two of them, the contract pays one rate for the whole amount, so no amount pays more than the hull, and
-        the corners are exact.
+        Between two of these sales, the contract pays one rate for the whole amount, so no amount pays more than the
+        hull, and the corners are exact.
         """
         if not is_forward(self, token_in, token_out):
             return fixed_rate_curve(WAD / self.rate_wad, self.reserves[0])

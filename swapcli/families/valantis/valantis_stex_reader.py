@@ -1,7 +1,7 @@
 """Read Valantis STEX pools in three rounds: the pool, then its two modules and their parameters, then the amounts and
 the rate of the withdrawal module.
 
-Other kinds of Valantis pools are skipped, as are pools that are paused or use a verifier, and those whose fee or rate
+Other kinds of Valantis pools are skipped, as are pools that are paused or use a verifier, and pools whose fee or rate
 does not match the maths. In the catalogue, an AMM is listed as the factory of its only pool.
 """
 

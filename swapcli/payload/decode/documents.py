@@ -51,10 +51,10 @@ class PayloadInput(NamedTuple):
 
     `payload` is the transaction to decode, `network` the name or chain ID of its network. `listed` are all transactions
     of a document that lists them, in order, and `position` is the payload's position among them. `document` is the JSON
-    object that contains the payload itself; `chain_ids` and `chain_names` are all those in the whole document.
-    `oddities` are sentences about content outside the grammar of its form. `messages` are the messages to sign that the
-    document has besides its transactions. `written` is the transaction as in the document if the user gave a different
-    contract, sender or value; otherwise None.
+    object that contains the payload itself; `chain_ids` and `chain_names` are all chain IDs and names in the whole
+    document. `oddities` are sentences about content outside the grammar of its form. `messages` are the messages to
+    sign that the document has besides its transactions. `written` is the transaction as in the document if the user
+    gave a different contract, sender or value; otherwise None.
     """
 
     payload: GivenTransaction

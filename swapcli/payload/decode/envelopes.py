@@ -38,7 +38,7 @@ _MAX_LEVELS: Final = 6  # a bound against hostile input; chosen
 class Opened(NamedTuple):
     """The content of a document's envelopes.
 
-    `content` is the transaction or the list of them, or text; `path` leads to it. `openings` has the path of each
+    `content` is the transaction, a list of transactions, or text; `path` leads to it. `openings` has the path of each
     envelope, with the key that was followed. `is_sent` means that a wallet would sign the content unchanged.
     """
 

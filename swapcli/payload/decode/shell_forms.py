@@ -1,7 +1,7 @@
 """Read transactions from shell text: `cast send` commands, and the assignments that `swapcli calldata` prints.
 
 A shell executes such text, so everything outside `shell_grammar` is dangerous, even if the transaction is right. The
-reader reports each such place, and still reads the rest.
+reader reports each such place, and still reads everything else.
 """
 
 from __future__ import annotations

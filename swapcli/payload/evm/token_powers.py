@@ -134,7 +134,7 @@ def selectors_in(code: bytes) -> frozenset[bytes]:
 def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
     """Return the powers shown by `code` and by `slots`, the addresses that a proxy stores by slot name.
 
-    `code` is a token's own code, followed by that of its implementation.
+    `code` is a token's own code, followed by its implementation's code.
     """
     of_slots = [TokenPower(Power.UPGRADE, f"{name} {address}") for name, address in slots.items()]
     selectors = selectors_in(code)

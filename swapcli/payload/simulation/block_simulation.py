@@ -1,7 +1,7 @@
 """Simulate a swap as the transactions that will be sent, by `eth_simulateV1`.
 
-The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are those of the next block.
-A token therefore cannot distinguish the simulation from a transaction. A separate account reads balances between the
+The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are the next block's. A token
+therefore cannot distinguish the simulation from a transaction. A separate account reads balances between the
 transactions.
 """
 

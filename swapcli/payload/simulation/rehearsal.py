@@ -92,7 +92,7 @@ class RehearsedSwap(NamedTuple):
     """A rehearsal, the facts read about each token by its address, and the return data of the additional calls.
 
     If `is_alike` is false, a sender without code is treated differently from one with the simulation's code. If
-    `is_complete` is false, only the latter could be simulated.
+    `is_complete` is false, only the sender with the simulation's code could be simulated.
     """
 
     rehearsal: Rehearsal

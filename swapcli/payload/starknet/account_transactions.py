@@ -3,7 +3,7 @@
 Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
 felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the number of
 all calls' felts and the felts. The nonce that followed them in version 0 transactions is not read: the network no
-longer accepts those.
+longer accepts such transactions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Transactions of Starknet accounts: version 3, unsigned, with a bound for each resource that they may use.
 
-The bounds equal those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`):
-for each resource, the estimated units and their price, each raised by 50% and rounded down. The account's maximum
-payment is the sum of the products, as in `toOverheadOverallFee`; no tip is paid. Prices and fees are in fri, the base
-unit of STRK.
+The bounds equal the bounds that starknet.js 10.8.0 computes (`toOverheadResourceBounds`, with its default
+`resourceBoundsOverhead`): for each resource, the estimated units and their price, each raised by 50% and rounded down.
+The account's maximum payment is the sum of the products, as in `toOverheadOverallFee`; no tip is paid. Prices and fees
+are in fri, the base unit of STRK.
 
 Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specification, 0.10.
 """

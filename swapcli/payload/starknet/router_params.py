@@ -11,7 +11,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 | ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
 
-The remaining arguments of the core's `swap` are those members of Ekubo's PoolKey and RouteNode.
+The four Ekubo values are members of its PoolKey and RouteNode: the remaining arguments of the core's `swap`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The commands of a Universal Router and the actions of its V4 swaps, as bytes.
 
 A call is `execute(bytes commands, bytes[] inputs, uint256 deadline)`: one byte and one input for each command. An input
-is the plain ABI encoding of the command's fields; that of a V4 swap is (bytes actions, bytes[] params).
+is the plain ABI encoding of the command's fields; the input of a V4 swap is (bytes actions, bytes[] params).
 Source: Uniswap's universal-router, `Commands.sol`, `Dispatcher.sol`; v4-periphery, `Actions.sol`, `IV4Router.sol`.
 
 The inputs of V2 and V3 swaps end with the smallest price of each hop (`minHopPriceX36`), or an empty array for none:
