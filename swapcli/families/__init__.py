@@ -229,7 +229,7 @@ def _require_plugin(name: str) -> _PluginFamily:
 
 
 def _plugin_family(name: str) -> _PluginFamily | None:
-    """Return a family from an installed package, structured like a folder here; None if there is none."""
+    """Return a family from an installed package, structured like a folder here, or None if there is none."""
 
     def check(value: object) -> _PluginFamily:
         from swapcli.families.row import FamilyRow, KindRow

@@ -313,7 +313,7 @@ class HullCurve(ABC):
         return _StartPoint(t, rate, linearized_rate, slope / (linearized_slope * sold_by_t))
 
     def _find_chord(self, ts: Sequence[float]) -> _Chord | None:
-        """Return the chord over the stretch in which the marginal rate rises; None if it does not rise.
+        """Return the chord over the stretch in which the marginal rate rises, or None if it does not rise.
 
         The rate of the chord leaves equal areas above and below; starting from the valley's rate, each round raises it
         to the slope between the two points at which the falling stretches have it.

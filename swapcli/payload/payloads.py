@@ -45,8 +45,8 @@ _ANY_ADDRESS = "0x" + "ff" * 20
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
     """Raise `RouteExpired` for a route older than `ttl_s`, and `InvalidRoute` for one from the future.
 
-    A V2 route contains its time; `issued_ms` is the time of a V1 route. Without either, the route is accepted, because
-    the replay checks it.
+    A V2 route contains its time; `issued_ms` is the time of a V1 route. A route without a time is accepted, because the
+    replay checks it.
     """
     quoted_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
     if quoted_ms is None:

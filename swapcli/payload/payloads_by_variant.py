@@ -100,12 +100,13 @@ class RoutePayloads(NamedTuple):
         return VariantCertainty.ASSUMED
 
     def oldest_finding(self, payload: UnsignedTransaction) -> RouterFinding | None:
-        """Return the oldest finding on a protocol in the payload; None if there is none."""
+        """Return the oldest finding on a protocol in the payload, or None if there is none."""
         found = (self.findings.protocols.get(protocol_id) for protocol_id in _protocol_ids(payload))
         return min((each for each in found if each), key=lambda each: each.found_s, default=None)
 
     def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
-        """Return the findings from simulations in which each of the payloads paid exactly the expected amount.
+        """Return the findings, by protocol ID, from simulations in which each of the `proven` payloads paid exactly the
+        expected amount.
 
         A protocol has no finding if all of its variants remain possible.
         """

@@ -113,7 +113,7 @@ def published_dialects(network: Network) -> Iterator[str]:
 
 
 def _refusal(dialect: str, router: DialectRouter, network: Network) -> str | None:
-    """Return the reason why a router cannot be chosen; None if it can."""
+    """Return the reason why a router cannot be chosen, or None if it can."""
     if router.is_paused:
         return "its registry lists no router, so its swaps are paused"
     if router.address is None:

@@ -27,7 +27,8 @@ _RATE_BITS: Final = 128
 class FurtherField(NamedTuple):
     """A field that only some pools have. Its `name` is the same in the class and in market files.
 
-    `read(fields, count)` returns it for a pool of `count` tokens, `write(value)` its JSON value. None is not written.
+    `read(fields, count)` returns the field's value for a pool of `count` tokens, and `write(value)` its JSON value.
+    None is not written.
     """
 
     name: str

@@ -41,8 +41,8 @@ class PoolToken(NamedTuple):
     """The state that matters only for swaps with the pool token. Lists have one entry for each of the other tokens.
 
     `position` is the position of the pool token among the tokens of the Vault. `last_amp` and `last_invariant` are the
-    values after the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's shares that
-    the pool has cached, as fractions scaled by 10^18.
+    values after the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's fee shares
+    that the pool has cached, as fractions scaled by 10^18.
     """
 
     position: int

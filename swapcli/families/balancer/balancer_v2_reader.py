@@ -94,7 +94,7 @@ class _Rate(NamedTuple):
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round of calls.
 
-    It takes one more round if the ID is unknown or the vault is not the usual one, and one more if there are rate
+    One more round is needed if the ID is unknown or the vault is not the usual one, and one more if there are rate
     providers.
     """
     constants = ref.constants_as(BalancerV2Constants)
@@ -215,7 +215,7 @@ def _read_pool_token(answers: Sequence[ReturnData]) -> dict[str, object]:
 
 
 def _read_version(answer: ReturnData) -> int | None:
-    """Return the version of a composable pool; None if it is unknown.
+    """Return the version of a composable pool, or None if it is unknown.
 
     The contract returns it in a JSON object, such as
     {"name":"ComposableStablePool","version":5,"deployment":"20230711-..."}.

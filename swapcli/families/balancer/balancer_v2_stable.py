@@ -26,7 +26,8 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Stable(BalancerV2):
-    """A stable pool. `amp` is A times 1000. `is_metastable` means that the contract is a `MetaStablePool`."""
+    """A Balancer V2 stable pool. `amp` is A times 1000. `is_metastable` means that the contract is a
+    `MetaStablePool`."""
 
     amp: int
     is_metastable: bool

@@ -25,7 +25,7 @@ BALANCE_BITS: Final = 112
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2(BalancerPool):
-    """A pool in Balancer V2's Vault. `pool_id` is the Vault's ID for it, 32 bytes in hex; empty if unknown."""
+    """A pool in Balancer V2's Vault. `pool_id` is the Vault's ID for the pool, 32 bytes in hex; empty if unknown."""
 
     pool_id: str
 

@@ -27,7 +27,7 @@ _MAX_BALANCE_BITS = 120
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3TwoClp(BalancerV3):
-    """A 2-CLP.
+    """A Gyroscope 2-CLP in Balancer V3.
 
     `sqrt_alpha` and `sqrt_beta` are the square roots of the lowest and the highest price, with 18 decimals.
     """

@@ -23,7 +23,7 @@ _MAX_IMBALANCE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Stable(BalancerV3):
-    """A stable pool. `amp` is A times 1000. `limits_imbalance` is true from the third version on."""
+    """A Balancer V3 stable pool. `amp` is A times 1000. `limits_imbalance` is true from the third version on."""
 
     amp: int
     limits_imbalance: bool

@@ -21,7 +21,7 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Weighted(BalancerV3):
-    """A weighted pool.
+    """A Balancer V3 weighted pool.
 
     `weights` are fractions scaled by 10^18 that add up to one. `floors` are the lowest live balances allowed, empty in
     version 1.

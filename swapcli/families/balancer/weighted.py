@@ -38,8 +38,8 @@ _LATEST_VERSION: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Weighted(Pool):
-    """A weighted pool: `reserves` in base units, `weights` as fractions scaled by 10^18 that add up to one, and the
-    factory's `version`.
+    """A Balancer V2 weighted pool: `reserves` in base units, `weights` as fractions scaled by 10^18 that add up to one,
+    and the factory's `version`.
 
     `pool_id` is the Vault's ID for the pool: 32 bytes in hex, empty if unknown. `fee_remainder_wad` is the part of the
     fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.

@@ -1,9 +1,9 @@
 """One direction of a bin pool in floating point, for the solver: a polygon with one segment per bin.
 
-The rate inside a bin is constant. Here it falls by a tiny fraction from the start of the bin to its end, so that the
-amount is still a function of the rate. Without the contract's rounding, the curve is exact at the ends of the bins;
-between them it is above the true curve by at most an eighth of that fraction of the bin's output. If fees make a later
-bin cheaper than an earlier one, the two are joined into one segment, so that the curve stays concave.
+The rate inside a bin is constant. In this curve, it falls by a tiny fraction from the start of the bin to its end, so
+that the amount is still a function of the rate. Without the contract's rounding, the curve is exact at the ends of the
+bins; between them it is above the true curve by at most an eighth of that fraction of the bin's output. If fees make a
+later bin cheaper than an earlier one, the two are joined into one segment, so that the curve stays concave.
 """
 
 from __future__ import annotations

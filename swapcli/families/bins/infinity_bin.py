@@ -55,8 +55,8 @@ class _Fees(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InfinityBin(Pool):
-    """A bin pool. `fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm`, for selling X and selling Y, are
-    added to it.
+    """A PancakeSwap Infinity bin pool. `fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm`, for selling X
+    and selling Y, are added to it.
 
     `bins` are the bins in the contract's tree. The active bin may be outside the tree, for example after almost all
     liquidity has been removed: `is_active_bin_listed` is then false, and a swap that leaves the bin does not find it

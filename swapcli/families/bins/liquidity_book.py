@@ -39,7 +39,7 @@ bins and 236,400 in eleven."""
 
 @dataclass(frozen=True, slots=True)
 class LiquidityBook(Pool):
-    """A pair. `fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
+    """A Liquidity Book pair. `fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
 
     active_id: int
     bin_step: int

@@ -58,7 +58,7 @@ _MAX_UINT128: Final = (1 << 128) - 1
 
 
 class CryptoParameters(NamedTuple):
-    """The parameters of a pool at a block.
+    """The parameters of a cryptoswap pool at a block.
 
     Fees are scaled by 10^10, `amp` is A n^n 10^4, and all others are scaled by 10^18. `ramp_seconds_left` is the time
     until `amp` and `gamma` stop changing, None if they do not change.

@@ -44,7 +44,7 @@ _FIRST_SAMPLE: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CurveMeta(Pool):
-    """A metapool.
+    """A StableSwap-NG metapool.
 
     `own` is the pool of the own coin and the liquidity token, without the liquidity token's rate; `base` is the base
     pool.

@@ -1,6 +1,7 @@
 """Single-coin deposits and withdrawals in Curve's StableSwap-NG pools, computed like the contract.
 
-Both charge a part of the swap fee for the imbalance that they cause. Half of it leaves the balances as an admin fee.
+Both operations charge a part of the swap fee for the imbalance that they cause. Half of this charge leaves the balances
+as an admin fee.
 """
 
 from __future__ import annotations

@@ -211,8 +211,8 @@ def walk_ticks(
 ) -> tuple[int, int, int, int]:
     """Walk over the ticks while selling `amount` of token0 if `down`, otherwise of token1.
 
-    Return (amount_out, sqrt_ratio, tick, liquidity) after the swap. It ends when `amount` is spent, or at the
-    square-root ratio `limit`. Without a limit, it raises `InsufficientLiquidity` after the last tick.
+    Return (amount_out, sqrt_ratio, tick, liquidity) after the swap. The walk ends when `amount` is spent, or at the
+    square-root ratio `limit`. Without a limit, the function raises `InsufficientLiquidity` after the last tick.
     """
     sqrt_ratio, tick, liquidity, key, core = pool.sqrt_ratio, pool.tick, pool.liquidity, pool.pool_key, pool.core
     ticks, nets, spacing, fee = key.ticks, key.liquidity_nets, key.tick_spacing, key.fee

@@ -68,10 +68,10 @@ The same part is kept back of a vault's loans and assets when comparing them wit
 class VaultAccount(NamedTuple):
     """The account's holdings in the vaults. Pairs have a value for the first token and one for the second.
 
-    `deposits` are its deposits, in base units. `collateral` is the total amount that it could owe in the token, in base
-    units: it is secured by all collateral except the token's own deposits. One more base unit of the other token's
-    deposits secures `collateral_rates` more, as fractions of 10^36. `fee_paid_out` is the part of the fee that is not
-    deposited, as a fraction scaled by 10^18.
+    `deposits` are the account's deposits, in base units. `collateral` is the total debt in each token, in base units,
+    that the account's collateral other than deposits in the token itself can secure. Each additional base unit
+    deposited in the other token raises this amount by `collateral_rates`, fractions scaled by 10^36. `fee_paid_out` is
+    the part of the fee that is not deposited, as a fraction scaled by 10^18.
     """
 
     deposits: tuple[int, int]

@@ -333,7 +333,7 @@ def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> 
 
 
 def _decode_cap(cap: int) -> int | None:
-    """Return a cap, stored as digits and an exponent, as a number; None if there is none."""
+    """Return a cap, stored as digits and an exponent, as a number, or None if there is none."""
     return 10 ** (cap & 63) * (cap >> 6) // 100 if cap else None
 
 

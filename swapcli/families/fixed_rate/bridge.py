@@ -25,7 +25,7 @@ from swapcli.families.token_positions import is_forward
 
 @dataclass(frozen=True, slots=True)
 class StablecoinBridge(Pool):
-    """A bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
+    """A stablecoin bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
 
     `minted` is the amount that the bridge has minted and not burned, and `limit` its maximum, 0 if it no longer mints.
     """

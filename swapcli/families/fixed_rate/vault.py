@@ -27,7 +27,7 @@ could not distinguish small amounts."""
 
 @dataclass(frozen=True, slots=True)
 class ShareVault(Pool):
-    """A vault. `tokens` are the asset and the share, whose address is the vault's.
+    """An ERC-4626 vault. `tokens` are the asset and the share, whose address is the vault's.
 
     `assets` buy `shares`, and vice versa. A deposit is at most `max_deposit`; redeemed shares return at most
     `max_redeemed`, both in assets.

@@ -1,6 +1,7 @@
 """Read ERC-4626 vaults.
 
-The share price is the one that reproduces the vault's own previews at the block; without one, the vault is rejected.
+The share price is the fraction that reproduces the vault's own previews at the block. A vault without such a price is
+rejected.
 """
 
 from __future__ import annotations

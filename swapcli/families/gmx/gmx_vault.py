@@ -42,8 +42,8 @@ _BEFORE_A_STEP: Final = 1.0 - 1e-12
 
 @dataclass(frozen=True, slots=True)
 class GmxVault(Pool):
-    """A vault. `reserves` are its pool amounts; it does not sell `min_reserves` of them, which are reserved or kept as
-    buffers.
+    """A GMX V1 vault. `reserves` are its pool amounts; it does not sell `min_reserves` of them, which are reserved or
+    kept as buffers.
 
     `min_prices` and `max_prices` are in USD per whole token, times 10^30. `usdg` and `targets` are the debt of each
     token and its target, in USD times 10^18; a debt may not rise above the value in `max_usdg`, unless that is 0. A

@@ -74,12 +74,12 @@ class Marks(NamedTuple):
         return min(self.points[k], end) if k < len(self.points) else end
 
     def net_at(self, point: int) -> int | None:
-        """Return the change of the liquidity at a point; None if no liquidity begins or ends there."""
+        """Return the change of the liquidity at a point, or None if no liquidity begins or ends there."""
         k = bisect_left(self.endpoints, point)
         return self.nets[k] if k < len(self.endpoints) and self.endpoints[k] == point else None
 
     def orders_at(self, point: int) -> LimitOrders | None:
-        """Return the orders at a point; None if there are none."""
+        """Return the orders at a point, or None if there are none."""
         k = bisect_left(self.orders, (point,))
         return self.orders[k] if k < len(self.orders) and self.orders[k].point == point else None
 
@@ -143,7 +143,7 @@ class _Sale:
 
 @dataclass(frozen=True, slots=True)
 class IziSwap(Pool):
-    """A pool.
+    """An iZiSwap pool.
 
     `tokens` are X and Y, in the contract's order. At `point`, the part `liquidity_x` of the liquidity is in X.
     """

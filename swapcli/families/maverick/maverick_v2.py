@@ -60,8 +60,8 @@ class MaverickTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaverickV2(Pool):
-    """A pool. `tokens` are A and B. `fees` are for selling A and for selling B, as fractions of the input, scaled by
-    10^18.
+    """A Maverick V2 pool. `tokens` are A and B. `fees` are for selling A and for selling B, as fractions of the input,
+    scaled by 10^18.
 
     `ticks` are the ticks with reserves, ascending. `kinds` are the pool's kinds of bins, as bits.
     """

@@ -37,7 +37,7 @@ _ALPHA_BITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class LfjPoe(Pool):
-    """A pool.
+    """A POE pool.
 
     `price` is base units of the second token for one of the first, times 10^24; `alpha_bps` is the concentration, in
     basis points of the price.

@@ -56,7 +56,7 @@ _ROOT_ERROR: Final = float(1 << 26)
 
 @dataclass(frozen=True, slots=True)
 class Lunarbase(Pool):
-    """A pool. `anchor` is the square root of the price of the first token in the second, times 2^96.
+    """A Lunarbase pool. `anchor` is the square root of the price of the first token in the second, times 2^96.
 
     `fee_bid` is the fee for selling the first token and `fee_ask` the fee for selling the second, both in parts of 2^24
     of the output; `fee_ppm` is the lower one for callers without a privilege. `concentration` is the slippage

@@ -60,7 +60,7 @@ class FlowLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MentoFpmm(Pool):
-    """A pair.
+    """A Mento FPMM pair.
 
     `rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part of
     the fee that stays in the pair, and `fee_ppm` the total fee. `limits` are the limits of both tokens at `timestamp`.

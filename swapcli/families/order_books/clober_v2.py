@@ -66,8 +66,8 @@ class FeePolicy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CloberV2(Pool):
-    """A book. `address` is the book manager's address; `book_id` is 32 bytes in hex. `levels` are [tick, units],
-    descending.
+    """A Clober V2 order book. `address` is the book manager's address; `book_id` is 32 bytes in hex. `levels` are
+    [tick, units], descending.
 
     The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` shows which of
     `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.

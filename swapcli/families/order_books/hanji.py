@@ -48,7 +48,8 @@ _PURCHASE: Final = LevelRule(scale=1, buys_size=True)
 
 @dataclass(frozen=True, slots=True)
 class Hanji(Pool):
-    """A book. `tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the best come first.
+    """A Hanji order book. `tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the best come
+    first.
 
     A share is `scaling_x` base units of X, a value of 1 is `scaling_y` base units of Y. `fee_wad` is a fraction scaled
     by 10^18; `fee_ppm` is the same, rounded down.

@@ -55,7 +55,7 @@ class _CoreToken(NamedTuple):
 
 
 def read_spot_book(registry: str, first: str, second: str, native: Sequence[str]) -> BatchRead[SpotBook | None]:
-    """Read the book of two tokens in three rounds; None if HyperCore has none.
+    """Read the book of two tokens in three rounds, or return None if HyperCore has none.
 
     `registry` has the indices of tokens, and `native` are the addresses that represent HYPE.
     """
@@ -101,7 +101,7 @@ def _read_index(answer: ReturnData) -> int | None:
 
 
 def _read_token(answer: ReturnData) -> _CoreToken | None:
-    """Return the relevant part of a token's structure; None for an index without a token."""
+    """Return the relevant part of a token's structure, or None for an index without a token."""
     if not answer:
         return None
     body = answer[read_word(answer, "token") :]

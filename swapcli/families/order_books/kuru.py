@@ -128,7 +128,7 @@ class VaultOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kuru(Pool):
-    """A market. `tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the best come
+    """A Kuru market. `tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the best come
     first.
 
     `vault` is None if it has no orders. `is_cut` shows, for asks and for bids, whether the market has more price levels
@@ -384,7 +384,7 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
 
 
 def _contradiction(pool: Kuru) -> tuple[str, str] | None:
-    """Return the vault field that contradicts the vault or the limit orders, and how; None if there is none.
+    """Return the vault field that contradicts the vault or the limit orders, and how. Return None if there is none.
 
     A vault whose prices cross those of the limit orders would pay more for a round trip than was sold.
     """

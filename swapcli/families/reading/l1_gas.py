@@ -32,7 +32,7 @@ def encode_l1_gas_call(to: str, data: bytes) -> bytes:
 
 
 def decode_l1_gas(answer: ReturnData) -> int | None:
-    """Return the gas that L1 data adds; None if the network has no such contract.
+    """Return the gas that L1 data adds, or None if the network has no such contract.
 
     Raises `InvalidUpstreamResponse` for a malformed response.
     """

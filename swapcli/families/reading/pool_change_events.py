@@ -92,6 +92,6 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
 
 
 def changed_pool(log: Log) -> str | None:
-    """Return the key of the pool that an event is about; None if unknown."""
+    """Return the key of the pool that an event is about, or None if unknown."""
     names = _events_of_kinds(len(KINDS)).get(log.topics[0]) if log.topics else None
     return None if names is None or (names.is_in_topic and len(log.topics) < 2) else names(log)

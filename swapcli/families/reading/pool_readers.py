@@ -46,7 +46,7 @@ def pool_reader(kind: str) -> PoolReader:
 
 
 def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
-    """Return the reference of a known pool; None if its kind of contract is unknown, or it has no state to read."""
+    """Return the reference of a known pool, or None if its kind of contract is unknown or it has no state to read."""
     ref = bare_ref(pool, network)
     if ref is None:
         return None

@@ -126,7 +126,7 @@ def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
 
 
 def read_values(values: PoolValues, reads: Sequence[ReadValue], subject: str) -> BatchRead[PoolValues]:
-    """Return `values` with those of `reads` added, in as many rounds of calls as the dependencies of `reads` need.
+    """Return `values` with the values of `reads` added, in as many rounds of calls as the dependencies of `reads` need.
 
     `subject` is what the definition describes, for errors.
     """

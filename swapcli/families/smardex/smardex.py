@@ -54,7 +54,7 @@ class _Reserves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SmarDex(Pool):
-    """A pair.
+    """A SmarDex pair.
 
     `fee_ppm` is the sum of the providers' fee, `lp_fee_ppm`, and the protocol's fee, which stays in the pair if it
     `keeps_protocol_fee`.
@@ -187,7 +187,7 @@ class SmarDex(Pool):
         return fictive_in, (before + elapsed * fictive_out) // _AVERAGE_PERIOD_S
 
     def _sale_to_average(self, side: _Reserves, average: tuple[int, int], net: int) -> int | None:
-        """Return the input after the fee that brings the price to its average; None if a sale moves it away.
+        """Return the input after the fee that brings the price to its average, or None if a sale moves it away.
 
         `net` is the input with which the contract compares it; that comparison may overflow.
         """

@@ -34,8 +34,8 @@ LATEST_VERSION: Final = 2  # as Aerodrome has it
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """A stable pool: `reserves` of the two tokens in base units. `version` is the contract's: 1 like Velodrome V1, 2
-    like Aerodrome.
+    """A stable pool of a Solidly fork: `reserves` of the two tokens in base units. `version` is the contract's: 1 like
+    Velodrome V1, 2 like Aerodrome.
 
     `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.
     """

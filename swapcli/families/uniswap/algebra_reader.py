@@ -162,7 +162,7 @@ def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
-    """Return the output of a swap; None if it would revert, as in the quoter."""
+    """Return the output of a swap, or None if it would revert, as in the quoter."""
     try:
         return pool.swap(token_in, token_out, amount_in)[0]
     except PoolError:

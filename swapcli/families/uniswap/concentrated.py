@@ -75,7 +75,7 @@ class Concentrated(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether a hook, a plugin or the time sets the fee; PancakeSwap Infinity emits an event for this."""
+        """Whether the fee depends on a hook, a plugin or the time, without an event for its changes."""
         return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
 
     @property

@@ -25,7 +25,7 @@ class HookedCurve:
 
     @property
     def capacity(self) -> float:
-        """The largest input."""
+        """The largest input that the pool accepts."""
         return self._inner.capacity / self._input_part
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

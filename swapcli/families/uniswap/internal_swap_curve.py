@@ -29,7 +29,7 @@ class InternalSwapCurve:
 
     @property
     def capacity(self) -> float:
-        """The largest input."""
+        """The largest input that the pool and its hook accept."""
         return (self._inner.capacity + self._offset) / self._scale
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

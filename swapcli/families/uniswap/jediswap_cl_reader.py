@@ -120,6 +120,6 @@ def _tick_calls(pool: str, tick: int, spacing: int) -> Sequence[ContractCall]:
 
 
 def _read_net(answer: ReturnData) -> int | None:
-    """Return the net liquidity of a tick; None if it is not initialised."""
+    """Return the net liquidity of a tick, or None if it is not initialised."""
     gross, *net = read_felts(answer, 3, _TICK)
     return join_signed(tuple(net), _TICK) if gross else None

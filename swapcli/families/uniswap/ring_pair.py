@@ -27,7 +27,7 @@ from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProdu
 
 @dataclass(frozen=True, slots=True)
 class RingPair(Pool):
-    """A pair.
+    """A RingSwap pair.
 
     `reserves` are its balances of the wrapped tokens; `deposits` are the balances of `tokens` in the `wrappers`.
     """

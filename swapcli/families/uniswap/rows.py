@@ -73,7 +73,8 @@ class RingConstants(NamedTuple):
 
 
 def kind_of_pairs(protocol: ProtocolInfo, network: Network) -> str:
-    """Return the contract kind of a protocol's pairs. Solidly pairs have their own function for the output."""
+    """Return the contract kind of a protocol's pairs. Solidly pairs are a separate kind, because they compute the
+    output themselves."""
     from swapcli.core.networks.pool_addresses import is_solidly
 
     return "solidly" if is_solidly(network, protocol.amm_name) else "uniswap_v2"

@@ -153,7 +153,7 @@ def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
 
 
 def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
-    """Return the reference for reading a sampled pool exactly; None if the network has no rule for its hook."""
+    """Return the reference for reading a sampled pool exactly, or None if the network has no rule for its hook."""
     traits = pool.api_extra_data()
     hooks = str(traits.get("hooks", ""))
     rule = hook_rule_text(network, hooks)

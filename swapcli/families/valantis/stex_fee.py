@@ -22,8 +22,8 @@ MAX_FEE_BPS: Final = BPS // 2 - 1
 class StexReserves(NamedTuple):
     """The amounts on which the fee depends, in base units.
 
-    `staked` is the reserve of the staking token plus the amount being unstaked; `owed` of it belongs to liquidity
-    providers who have left. `wrapped` is the reserve of the wrapped native token plus the amount lent out, and
+    `staked` is the reserve of the staking token plus the amount being unstaked; liquidity providers who have left are
+    owed `owed` of this amount. `wrapped` is the reserve of the wrapped native token plus the amount lent out, and
     `rate_wad` is the value of one staking token in it, with 18 decimals.
     """
 

@@ -21,7 +21,7 @@ def find_strangers(
 
 
 def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) -> DecodedPayment | None:
-    """Return the only payment that is within an integrator's shares of the output; None if there is none, or more than
+    """Return the only payment that is within an integrator's shares of the output, or None unless there is exactly
     one."""
     if integrator is None or call.order is None:
         return None

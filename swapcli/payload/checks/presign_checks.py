@@ -151,7 +151,7 @@ def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool
 
 
 def proven_block(origin: StateSource) -> int | None:
-    """Return the block of a quote; None if unknown.
+    """Return the block of a quote, or None if unknown.
 
     A block reported by a service is unproven, and a pending one may have changed since.
     """

@@ -228,7 +228,7 @@ def describe_shortfall(received: int, due: int, tokens: TradedTokens, where: str
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
     """Raise `SimulationError` if the called address has no code, because funds sent to it would be lost.
 
-    This costs a request, so it is done only before a less grave error of the same payload is raised.
+    This costs a request, so the check is made only before a less serious error about the same payload is raised.
     """
     if not node.read_account(payload.to, at).code:
         block = block_number(at)

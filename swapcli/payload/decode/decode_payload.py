@@ -46,7 +46,7 @@ def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: s
 def guess_network(
     given: PayloadInput, meant: Collection[str], others: Iterable[str], open_market: Callable[[str], MarketState]
 ) -> str | None:
-    """Return the network that has the most of the payload's tokens, pools and routers; None if no network has any.
+    """Return the network that has the most of the payload's tokens, pools and routers, or None if no network has any.
 
     If several networks have equally many, the result is the only one of them in `meant`, the default networks, if there
     is exactly one. Networks without a market are ignored.

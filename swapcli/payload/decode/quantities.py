@@ -59,7 +59,7 @@ def find_chain_id(value: object) -> int | None:
 
 
 def _read(value: object) -> int | None:
-    """Return the number; None if `value` is not a number."""
+    """Return the number, or None if `value` is not a number."""
     if isinstance(value, Mapping):
         digits = next((value[key] for key in _BIG_NUMBER_DIGITS if key in value), None)
         return _read_text(digits) if set(value) in _BIG_NUMBER_KEYS and isinstance(digits, str) else None

@@ -117,7 +117,7 @@ def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -
 
 
 def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
-    """Return the most that a Starknet account pays for its resources and the tip; None if it is not given."""
+    """Return the most that a Starknet account pays for its resources and the tip, or None if it is not given."""
     total, units, is_known = 0, 0, False
     for name, bounds in named(entry, _RESOURCE_NAMES):
         for resource, each in parse_object(bounds, f"{path}{name}").items():

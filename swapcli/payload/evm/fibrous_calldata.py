@@ -97,7 +97,7 @@ def decode_call(calldata: str) -> RouterCall:
 def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     """Return the calldata of `swapWithPermit`: hex with 0x.
 
-    It cannot contain integrator data. Raises `InvalidInput`.
+    The call cannot contain integrator data. Raises `InvalidInput`.
     """
     if call.integrator_data:
         raise invalid_field("integrator_data", "swapWithPermit does not take any")

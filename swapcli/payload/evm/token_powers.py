@@ -112,7 +112,7 @@ def selector_of(signature: str) -> bytes:
 
 
 def minimal_proxy_target(code: bytes) -> str | None:
-    """Return the address to which an ERC-1167 proxy delegates; None for other code."""
+    """Return the address to which an ERC-1167 proxy delegates, or None for other code."""
     head, tail = _MINIMAL_PROXY
     if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + ADDRESS_BYTES + len(tail)):
         return None
@@ -148,7 +148,7 @@ def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
 
 
 def address_in(word: bytes) -> str | None:
-    """Return the address in a word; None for zero and for anything else."""
+    """Return the address in a word, or None for zero and for anything else."""
     if len(word) < WORD or any(word[: WORD - ADDRESS_BYTES]) or not any(word[:WORD]):
         return None
     return f"0x{word[WORD - ADDRESS_BYTES : WORD].hex()}"

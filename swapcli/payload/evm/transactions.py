@@ -47,7 +47,7 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
 def token_approval(
     route: RouterRouteParam, network: Network, spender: str, spender_name: str = "the router"
 ) -> Approval:
-    """Return the approval for the input of a route that the token itself records."""
+    """Return the ERC-20 approval that `spender` needs to take the input of a route."""
     is_revoked_first = route.token_in in network.revoke_first_tokens
     return Approval(route.token_in, spender, route.amount_in, spender_name, is_revoked_first=is_revoked_first)
 

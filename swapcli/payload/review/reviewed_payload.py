@@ -92,7 +92,7 @@ class PayloadReview(NamedTuple):
         return (order.token_in, order.token_out) if order else ()
 
     def find_token(self, address: str, *, is_native: bool = False) -> Token | None:
-        """Return a token of the call; None if it is unknown."""
+        """Return a token of the call, or None if it is unknown."""
         return self.network.native if is_native and self.network else self.tokens.get(address)
 
     def wrapped(self, address: str) -> str:

@@ -78,8 +78,8 @@ def read_transaction_forecast(
     """Return the forecast of `transactions` on the block with the tag `tag`, in one round trip.
 
     The first transaction's gas comes from `eth_estimateGas`, and the gas of the others from `eth_simulateV1`, which
-    executes all of them in order. Few nodes support it: without it, the gas of the others is unknown. Raises
-    `UpstreamError` if the node does not respond.
+    executes all of them in order. Few nodes support `eth_simulateV1`: without it, the gas of the others is unknown.
+    Raises `UpstreamError` if the node does not respond.
     """
     calls = [_call(sender, each) for each in transactions]
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
@@ -116,7 +116,7 @@ def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> Nod
 
 
 def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
-    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not respond."""
+    """Return the recent fees, or None if the node has no history. Raises `UpstreamError` if it does not respond."""
     (found,) = node.send_optional([_FEE_REQUEST])
     return parse_fee_history(found)
 
@@ -197,5 +197,5 @@ def _access_list_entry(entry: object) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _quantity(value: object) -> int | None:
-    """Parse a quantity of JSON-RPC; None if it is not one."""
+    """Parse a quantity of JSON-RPC. Return None if it is not one."""
     return int(value, 16) if isinstance(value, str) and _is_quantity(value) else None

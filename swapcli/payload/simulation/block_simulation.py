@@ -108,7 +108,7 @@ def _context_call(owners: Sequence[str]) -> HypotheticalCall:
 
 
 def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[TransactionContext | None]:
-    """Read the context of transactions by at most two `owners`; None if the node does not return it.
+    """Read the context of transactions by at most two `owners`, or return None if the node does not return it.
 
     `gas_price_wei` is the network's current gas price, 0 if unknown.
     """
@@ -213,7 +213,7 @@ class BlockSwap(NamedTuple):
         )
 
     def read(self, outcome: BlockOutcome, trial: Trial | None = None) -> tuple[SimulationRun, TrialRun | None] | None:
-        """Return the results of `block`; None if they do not belong to the swap, or a token reports no balance."""
+        """Return the results of `block`, or None if they do not belong to the swap or a token reports no balance."""
         if outcome is None:
             return None
         approvals, swap = self._approvals(), self.swap
@@ -276,7 +276,7 @@ def _trial_run(trial: Trial, outcomes: Sequence[TransactionOutcome]) -> TrialRun
 def _growth(
     watched: Watched, before: TransactionOutcome, made: Sequence[TransactionOutcome], after: TransactionOutcome
 ) -> int | None:
-    """Return the increase of a balance; None if the token does not report it.
+    """Return the increase of a balance, or None if the token does not report it.
 
     Native currency is counted by its transfers, since a sender's balance also pays for gas.
     """
@@ -296,8 +296,8 @@ def is_code_of_contract(code: bytes) -> bool:
 
 
 def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials: Sequence[Trial]) -> Rehearsal | None:
-    """Return the rehearsal from a block's outcome for each trial, or from one without trials; None if one is
-    missing."""
+    """Return the rehearsal from a block's outcome for each trial, or from one outcome without trials. Return None if an
+    outcome is missing."""
     results = [block_swap.read(*each) for each in zip(outcomes, trials or (None,), strict=True)]
     found = [each for each in results if each is not None]
     if len(found) < len(results):

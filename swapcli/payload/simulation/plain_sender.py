@@ -1,8 +1,8 @@
 """Rehearse a swap for a sender without code, on a node that does not simulate blocks.
 
 The simulation's code replaces the router's code and calls it. The sender is then the origin of an ordinary call, with
-its own code and balance. It cannot approve anything: approvals are written into the storage of the tokens. Only the
-code of the router differs from a transaction.
+its own code and balance. This sender cannot approve anything, so approvals are written into the storage of the tokens.
+Only the code of the router differs from a transaction.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class PlainSwap(NamedTuple):
         return cls(swap, sender, tuple(made), tuple(approvals))
 
     def read_grants(self) -> SimulatedRead[list[StateOverride] | None]:
-        """Read the state overrides that grant all approvals; None if the storage slot of an allowance is unknown."""
+        """Read the state overrides that grant all approvals, or return None if the storage slot of an allowance is
+        unknown."""
         needed = {(each.to, owner, _address(each, 0)): None for owner, each in self.approvals if each.to != PERMIT2}
         searches = [allowance_search(*each, _ANY_AMOUNT) for each in needed]
         marks = yield from side_by_side(*(simulated(search.marked) for search in searches))
@@ -95,7 +96,7 @@ class PlainSwap(NamedTuple):
         )
 
     def read(self, answer: ReturnData) -> Rehearsal | None:
-        """Return the rehearsal from the result of `call`; None if a token reports no balance."""
+        """Return the rehearsal from the result of `call`, or None if a token reports no balance."""
         if not answer:
             return None
         try:

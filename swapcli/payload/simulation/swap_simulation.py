@@ -81,8 +81,8 @@ def simulate_swaps(
 ) -> list[SwapSimulation]:
     """Simulate swaps that differ only in their calldata, each on the same state.
 
-    With a `head`, they are also simulated as transactions with its fees, if the node can do that. The results replace
-    the others if they differ by more than rounding.
+    With a `head`, the swaps are also simulated as transactions with that head's fees, if the node can do so. The
+    results replace the others if they differ by more than rounding.
 
     This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
     token cannot be granted to the sender, or a token does not report balances; and `UpstreamRejected` if the node

@@ -59,7 +59,7 @@ def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
 
 
 def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 1; None if the felts do not match it."""
+    """Parse the encoding of Cairo 1. Return None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     calls, at = [], 1
@@ -73,7 +73,7 @@ def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
 
 
 def _parse_table(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 0; None if the felts do not match it."""
+    """Parse the encoding of Cairo 0. Return None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     end = 1 + felts[0] * _TABLE_FELTS

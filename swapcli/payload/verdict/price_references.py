@@ -213,7 +213,7 @@ def _perp_price(price: bytes, info: bytes, name: str) -> _Price | None:
 
 
 def _worth(order: PricedOrder, price_in: _Price | None, price_out: _Price | None) -> int | None:
-    """Return the output amount with the same value as the input; None if a price is unknown."""
+    """Return the output amount with the same value as the input, or None if a price is unknown."""
     if price_in is None or price_out is None:
         return None
     (value_in, places_in), (value_out, places_out) = price_in, price_out

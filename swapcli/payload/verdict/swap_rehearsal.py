@@ -344,7 +344,8 @@ def _state_findings(
 
 
 def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Finding]:
-    """Yield a finding if the quote is far below one kind of price. It blocks if the quote is far below all kinds.
+    """Yield a finding if the quote is far below one kind of price. The finding blocks if the quote is far below all
+    kinds.
 
     The price of a kind is the median of its references; for an even number, the one with the smaller loss.
     """
@@ -406,7 +407,7 @@ def _sale_findings(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Ite
 
 
 def _gained(run: TrialRun, amount: int) -> int | None:
-    """Return the amount that a transfer delivered; None if it failed or returned false."""
+    """Return the amount that a transfer delivered, or None if it failed or returned false."""
     is_false = len(run.return_data) >= WORD and not any(run.return_data[:WORD])
     if not run.is_done or is_false or (run.grown[1] <= 0 < amount):
         return None

@@ -33,7 +33,7 @@ class CalledSwap(NamedTuple):
 
 
 def read_called_swap(called: str, selector: str, words: Arguments) -> CalledSwap | None:
-    """Return the swap in a call to the contract `called`; None for other calls. Raises `InvalidInput`."""
+    """Return the swap in a call to the contract `called`, or None for other calls. Raises `InvalidInput`."""
     read = _CALLS.get(selector)
     return None if read is None else read(called, words)
 

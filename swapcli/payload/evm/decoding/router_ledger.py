@@ -130,7 +130,7 @@ class RouterLedger:
         self._has_unspent_value = True
 
     def take_prepaid(self, token: str) -> str | None:
-        """Return the contract that the router has just paid for the next swap; None if there is none."""
+        """Return the contract that the router has just paid for the next swap, or None if there is none."""
         if token in self._balances or not self._payouts or self._payouts[-1].token != token:
             return None
         return self._payouts.pop().recipient

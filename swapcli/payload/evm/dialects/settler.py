@@ -248,7 +248,7 @@ class SettlerDialect:
         return encode_uniswap_v3(router, sold, bought, bps, fork_id, self._pool_id(pool))
 
     def _fork_id(self, pool: Pool, forks: Sequence[str]) -> int | None:
-        """Return Settler's number for the fork that has a pool; None if Settler would find a different pool in its
+        """Return Settler's number for the fork that has a pool, or None if Settler would find a different pool in its
         place.
 
         `forks` are the numbers of the protocol's factories. The catalogue determines the addresses of the first one's
@@ -320,13 +320,13 @@ def _lacks_id(pool: Pool) -> bool:
 
 
 def _fee_bps(pool: Pool) -> int | None:
-    """Return the fee of a pair in basis points; None if it is not a whole number."""
+    """Return the fee of a pair in basis points, or None if it is not a whole number."""
     fee_bps, rest_ppm = divmod(pool.fee_ppm, PPM_PER_BPS)
     return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
 
 
 def _pair_as_executed(pool: Pool) -> Pool | None:
-    """Return a pair as Settler executes it; None for a fee that is not of whole bps."""
+    """Return a pair as Settler executes it, or None for a fee that is not of whole bps."""
     if _fee_bps(pool) is None:
         return None
     if not pool.computes_output:
