@@ -170,7 +170,7 @@ _replace_reserves = fast_replace(Lunarbase, "reserves")
 
 
 def lowest_fee_ppm(fee_ask: int, fee_bid: int, multiplier: int) -> int:
-    """Return the lower fee of both directions times `multiplier`, in parts per million, rounded down."""
+    """Return the lower of the two directions' fees, times `multiplier`, in parts per million, rounded down."""
     return min(min(fee_ask, fee_bid) * multiplier * PPM // Q24, MAX_FEE_PPM)
 
 

@@ -1,6 +1,6 @@
 """A Uniswap V4 hook's fees on a swap: the LP fee it sets, a part of the input, and a part of the output.
 
-Most launchers' hooks do no more than that. Their fees in each direction are read at one block, and kept as the pool's
+Most launchers' hooks take only these fees. Their fees in each direction are read at one block, and kept as the pool's
 `hook_fees`.
 """
 

@@ -93,7 +93,8 @@ def last_ticks_of(pool: Concentrated) -> LastTicks:
 
 
 def read_spacing(answer: ReturnData) -> int:
-    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is rejected later with the state."""
+    """Return the tick spacing. A spacing of 0 becomes 1 to avoid a division by zero; the state with it is rejected
+    later."""
     return max(read_word(answer, _SPACING), 1)
 
 

@@ -33,10 +33,10 @@ class GivenTransaction(NamedTuple):
 
     `calldata` is hex with 0x; `felts` are the arguments of `entrypoint` for a call on Starknet. `oddities` are
     sentences about content that no swap transaction has. A message to sign has `message`, and the contract that accepts
-    it as `to`. `purpose` is the document's name for it (`core.model.transaction.Purpose`). A whole transaction
-    (`is_whole`) contains everything that is signed: without `to`, it deploys a contract. Calldata alone does not.
-    `max_total_fee_fri` is the most that a Starknet account pays for the transaction, in the base unit of STRK, and
-    `max_total_fee_wei` the same for old versions that pay in ETH.
+    it as `to`. `purpose` is the document's name for the transaction's purpose (`core.model.transaction.Purpose`). A
+    whole transaction (`is_whole`) contains everything that is signed: without `to`, it deploys a contract. Calldata
+    alone does not. `max_total_fee_fri` is the most that a Starknet account pays for the transaction, in the base unit
+    of STRK, and `max_total_fee_wei` the same for old versions that pay in ETH.
     """
 
     calldata: str = "0x"

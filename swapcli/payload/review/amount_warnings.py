@@ -106,7 +106,7 @@ def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: Swapc
 def promise_warnings(
     review: PayloadReview, order: DecodedOrder, promised: int, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with the payload's own promised output, before the fee.
+    """Compare the minimum of a swap with the output that the payload itself promises, before its fee is deducted.
 
     Prices move, so a fresh quote takes precedence, unless the minimum is far too low.
     """

@@ -69,7 +69,7 @@ _NO_DATA: Final = Dynamic(encode_bytes(b""))
 
 
 class Command(NamedTuple):
-    """One command: its type with flags, and its input in hex."""
+    """One command: its type byte, including flags, and its input in hex."""
 
     code: int
     content: str
