@@ -1,7 +1,7 @@
-"""Pool families: for each, the maths behind `swapcli.core.model.pool.Pool`, the readers, and the row.
+"""Pool families. Each has its maths behind `swapcli.core.model.pool.Pool`, its readers, and its row of data.
 
 To add a family, add one line here for it and one for its kind of contract; `make family` does both. Families, readers
-and rows are imported when their first pool needs them. Code that several folders share is next to them.
+and rows are imported when their first pool needs them. Code that several families share is in this folder itself.
 
 An installed package may add families, each in a Python package structured like a folder here. `core.plugins` finds it
 by name if the program allows installed packages.
@@ -142,12 +142,12 @@ _PACKAGES_OF_KINDS: dict[str, str] = {}
 
 
 def is_family(name: str) -> bool:
-    """Return whether a family is built in, or comes from an installed package."""
+    """Return whether a family is built in or comes from an installed package."""
     return name in _CLASSES or _plugin_family(name) is not None
 
 
 def is_built_in(name: str) -> bool:
-    """Return whether a family is one of swapcli's own rather than from an installed package."""
+    """Return whether a family is part of swapcli, rather than of an installed package."""
     return name in _CLASSES
 
 
@@ -158,23 +158,24 @@ def is_kind(name: str) -> bool:
 
 
 def family_names() -> tuple[str, ...]:
-    """Return the names of all families, with those of installed packages last, without importing any."""
+    """Return the names of all families, without importing them. Families of installed packages come last."""
     return (*FAMILIES, *plugins(FAMILY_GROUP))
 
 
 def families_in_use() -> tuple[str, ...]:
-    """Return the families that pools here can have: the built-in ones, and those from packages that have been used."""
+    """Return the families that pools in this process can have: the built-in ones, and those from packages used so
+    far."""
     return (*FAMILIES, *_USED)
 
 
 def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds: the built-in ones, and those of families from packages that have been used."""
+    """Return the names of all kinds of contracts: the built-in ones, and those from packages used so far."""
     return (*KIND_NAMES, *_PACKAGES_OF_KINDS)
 
 
 @checks_arguments
 def family(name: str) -> type[Pool]:
-    """Return the class of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
+    """Return the pool class of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
     if name not in _CLASSES:
         return _require_plugin(name).pool_class
     folder, class_name = _CLASSES[name]
@@ -182,14 +183,14 @@ def family(name: str) -> type[Pool]:
 
 
 def family_row(name: str) -> FamilyRow:
-    """Return the row of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
+    """Return the `FamilyRow` of the family `name`. Raises `UnknownFamily`, a `KeyError`."""
     built_in = _CLASSES.get(name)
     package = f"{__name__}.{built_in[0]}" if built_in else _require_plugin(name).package
     return cast("FamilyRow", _row("FAMILIES", package, name))
 
 
 def kind_row(name: str) -> KindRow:
-    """Return the row of the kind `name`. Raises `KeyError` for an unknown one."""
+    """Return the `KindRow` of the kind `name`. Raises `KeyError` for an unknown kind."""
     return cast("KindRow", _row("KINDS", _package_of_kind(name), name))
 
 
@@ -228,7 +229,7 @@ def _require_plugin(name: str) -> _PluginFamily:
 
 
 def _plugin_family(name: str) -> _PluginFamily | None:
-    """Return a family from an installed package, structured like a folder here; None if there is none."""
+    """Return a family from an installed package, structured like a folder here, or None if there is none."""
 
     def check(value: object) -> _PluginFamily:
         from swapcli.families.row import FamilyRow, KindRow

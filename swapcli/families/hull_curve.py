@@ -112,7 +112,8 @@ class _StartPoint(NamedTuple):
 
 
 class HullCurve(ABC):
-    """One direction in its own units; t = ln(y before / y after), with the bought balance y, identifies a trade.
+    """One direction of a pool, in the curve's own units. A trade is identified by t = ln(y before / y after), with the
+    bought balance y.
 
     A subclass sets its state before it calls `_prepare`. `state_after` is the state that it needs after a trade.
     """
@@ -176,7 +177,7 @@ class HullCurve(ABC):
             self.capacity = sold * self._unit_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         piece = self._piece
@@ -255,7 +256,8 @@ class HullCurve(ABC):
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold.
 
-        It is 0.0 if a rising fee consumes all of it, or if floats cannot represent the balance left in the pool.
+        The rate is 0.0 if the rising fee consumes the whole marginal output, or if floats cannot represent the balance
+        left in the pool.
         """
         if amount_in >= self.capacity:
             return 0.0
@@ -311,7 +313,7 @@ class HullCurve(ABC):
         return _StartPoint(t, rate, linearized_rate, slope / (linearized_slope * sold_by_t))
 
     def _find_chord(self, ts: Sequence[float]) -> _Chord | None:
-        """Return the chord over the stretch in which the marginal rate rises; None if it does not rise.
+        """Return the chord over the stretch in which the marginal rate rises, or None if it does not rise.
 
         The rate of the chord leaves equal areas above and below; starting from the valley's rate, each round raises it
         to the slope between the two points at which the falling stretches have it.

@@ -1,4 +1,4 @@
-"""Check the tokens and the fee of pools, with two tokens or more."""
+"""Checks of the tokens and the fee of pools with two or more tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_pair(identity: PoolIdentity) -> None:
 
 
 def check_multi_token(identity: PoolIdentity, max_tokens: int = MAX_TOKENS) -> None:
-    """Raise `InvalidPoolState` unless tokens, decimals and fee are supported; see the messages below."""
+    """Raise `InvalidPoolState` unless the tokens, their decimals and the fee are supported."""
     count = len(identity.tokens)
     if not 2 <= count <= max_tokens:
         raise InvalidPoolState("tokens", f"expected 2 to {max_tokens} tokens, not {count}")

@@ -28,7 +28,7 @@ With beforeSwap, it may set the fee of the swap, or first trade and move liquidi
 
 
 class InfinityKey(NamedTuple):
-    """The key of a pool.
+    """The key of a PancakeSwap Infinity pool.
 
     `parameters` is one number. `is_native` means that currency0 is the native token, listed in its wrapped form.
     """

@@ -16,7 +16,7 @@ NO_FEES: Final = (0, 0)
 
 
 def with_protocol_fee(lp_fee_ppm: int, protocol_fee_ppm: int) -> int:
-    """Return the whole fee of a swap in ppm: the LP fee applies to the amount after the protocol fee."""
+    """Return the total fee of a swap in ppm. The LP fee applies to the amount left after the protocol fee."""
     return protocol_fee_ppm + lp_fee_ppm - protocol_fee_ppm * lp_fee_ppm // PPM
 
 

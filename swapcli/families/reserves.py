@@ -14,7 +14,7 @@ def to_18_decimals(decimals: int) -> int:
 
 
 def change_decimals(amount: int, before: int, after: int) -> int:
-    """Return an amount with `before` decimals as one with `after` decimals, rounded down."""
+    """Convert an amount with `before` decimals to one with `after` decimals, rounded down."""
     added = after - before
     changed: int = amount * 10**added if added > 0 else amount // 10**-added
     return changed

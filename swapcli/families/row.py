@@ -1,4 +1,4 @@
-"""The program's data about a pool family and a kind of contract, besides maths and readers: one row for each.
+"""The data about pool families and kinds of contracts, apart from maths and readers: one row for each.
 
 The rows are in the module `rows` of the folder, in `FAMILIES` and `KINDS` by name; `swapcli.families` finds them. This
 module defines the form of a row, and the records and functions that rows of several folders share.
@@ -22,7 +22,8 @@ _INT16_LIMIT: Final = 1 << 15
 
 
 class PoolUse(NamedTuple):
-    """A pool as used by one entry of the router's list. `protocol` is the network's, None if it has none."""
+    """A pool as one entry of the router's list of swaps uses it. `protocol` is the network's protocol, None if it has
+    none."""
 
     pool: Pool
     token_in: str
@@ -31,14 +32,14 @@ class PoolUse(NamedTuple):
 
 
 class Fee(NamedTuple):
-    """A fee as data. `is_tier` means that the fee identifies a concentrated pool."""
+    """A fee in the router's extra data. `is_tier` means that the fee identifies a concentrated pool."""
 
     ppm: int
     is_tier: bool = False
 
 
 class TickSpacing(NamedTuple):
-    """The tick spacing that identifies a concentrated pool."""
+    """A tick spacing in the router's extra data, which identifies a concentrated pool."""
 
     spacing: int
 
@@ -53,8 +54,8 @@ ExtraData = bytes | Fee | TickSpacing | PoolKey
 
 
 class RouterPoolKind(IntEnum):
-    """How this project's contract calls a protocol's pools; the number is in its table, and it rejects pools with the
-    kind 0."""
+    """How this project's router contract calls a protocol's pools. The number is the one in the contract's table. The
+    contract rejects pools of kind 0."""
 
     WRAPPER = 1
     PAIR = 2
@@ -75,7 +76,7 @@ class RouterPoolKind(IntEnum):
 
 
 def no_data(use: PoolUse) -> ExtraData:
-    """Return nothing: the router needs only the pool's address, or cannot call the pool."""
+    """Return no data: the router needs only the pool's address, or cannot call the pool."""
     del use
     return b""
 
@@ -83,8 +84,8 @@ def no_data(use: PoolUse) -> ExtraData:
 class RouterEncoding(NamedTuple):
     """How a router executes the pools of a family.
 
-    `kind` is how this project's contract calls them, None if it cannot. `kinds_by_contract` has the exceptions, by kind
-    of contract. `extra_data` returns the data for one use.
+    `kind` is how this project's contract calls them, None if the contract cannot call them. `kinds_by_contract` has the
+    exceptions, by kind of contract. `extra_data` returns the data for one use.
     """
 
     kind: RouterPoolKind | None = None
@@ -92,7 +93,7 @@ class RouterEncoding(NamedTuple):
     kinds_by_contract: Mapping[str, RouterPoolKind] = MappingProxyType({})
 
     def kind_of(self, contracts: Iterable[str]) -> RouterPoolKind | None:
-        """Return how the contract calls the pools of a protocol with these contract kinds; None if it cannot."""
+        """Return how the contract calls the pools of a protocol with the given contract kinds, or None if it cannot."""
         kinds = (self.kinds_by_contract[each] for each in contracts if each in self.kinds_by_contract)
         return next(kinds, self.kind)
 
@@ -132,7 +133,7 @@ def v4_pool_key(use: PoolUse) -> ExtraData:
 
 
 def infinity_pool_key(use: PoolUse) -> PoolKey:
-    """Return the key of an Infinity pool, whose address is its pool manager's."""
+    """Return the key of an Infinity pool. The pool's address is that of its pool manager."""
     traits = use.pool.api_extra_data()
     return PoolKey(
         bytes.fromhex(
@@ -147,14 +148,15 @@ def infinity_pool_key(use: PoolUse) -> PoolKey:
 
 
 def fee_data(fee_ppm: int) -> Fee:
-    """Return a fee as data. Raises `InvalidInput` if it does not fit its bits."""
+    """Return a fee as extra data. Raises `InvalidInput` if the fee needs more bits than the contract has for it."""
     if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
         raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
     return Fee(fee_ppm)
 
 
 def tick_spacing_data(spacing: int) -> TickSpacing:
-    """Return a tick spacing as data. Raises `InvalidInput` if it does not fit its bits."""
+    """Return a tick spacing as extra data. Raises `InvalidInput` if the spacing needs more bits than the contract has
+    for it."""
     if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
         raise invalid_field("tickSpacing", f"{spacing} does not fit int16")
     return TickSpacing(spacing)
@@ -208,7 +210,7 @@ class InfinityConstants(NamedTuple):
 
 
 class FactoryConstants(NamedTuple):
-    """The constants of a pair whose fee is in its factory.
+    """The constants of a pair whose fee is stored in its factory.
 
     `likely_factory` is the only factory that the network names for the protocol.
     """
@@ -247,10 +249,10 @@ address_in_first_topic: Final = KeyOfEvent(
 class SwapAmounts(NamedTuple):
     """The sold and bought amounts of a swap, by the token's position in the pool or its address, in base units.
 
-    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the whole fee of the swap, None if
-    the event does not contain it. `problem` is the reason why the amounts are not those of one swap of an exact input.
-    `names_output` means that the caller chooses the output, and so may take less than the contract allows. `fee_in` is
-    the fee in the input, if a part of it may go elsewhere than the rest.
+    `state_after` are fields of the pool's state as in a market file. `fee_ppm` is the total fee of the swap, None if
+    the event does not contain it. `problem` is the reason why the amounts do not belong to a single swap of an exact
+    input. `names_output` means that the caller chooses the output, and so may take less than the contract allows.
+    `fee_in` is the fee in the input, if a part of this fee may not go to the same place as the rest.
     """
 
     sold: int | str
@@ -265,8 +267,8 @@ class SwapAmounts(NamedTuple):
 
 
 class SwapPart(NamedTuple):
-    """The amounts of a swap's input and output, in base units, in an event of one of its parts; 0 if it contains
-    neither."""
+    """The amounts of a swap's input and output, in base units, in an event for one part of the swap; 0 if the event has
+    no amounts."""
 
     amount_in: int = 0
     amount_out: int = 0
@@ -284,13 +286,13 @@ SwapDecoder = Callable[[Event], SwapAmounts]
 
 
 def announces(log: Event, pool: str) -> SwapPart:
-    """Return a part without amounts, for an event that each swap emits once."""
+    """Return a `SwapPart` without amounts, for an event that each swap emits once."""
     del log, pool
     return SwapPart()
 
 
 def read_words(log: Event, count: int, name: str = "Swap") -> tuple[int, ...]:
-    """Return the first words of the data. Raises `InvalidInput` if there are fewer."""
+    """Return the first `count` words of the event's data. Raises `InvalidInput` if there are fewer."""
     return decode_words(log.data, count, name, invalid_field)
 
 
@@ -300,7 +302,7 @@ def read_address(word: int, name: str = "Swap") -> str:
 
 
 def two_sided(in0: int, in1: int, out0: int, out1: int) -> SwapAmounts:
-    """Return the amounts of the inputs and outputs of both tokens."""
+    """Return the swap's amounts, given the inputs and outputs of both tokens."""
     forward = in0 > 0
     is_plain = bool(in0) != bool(in1) and bool(out0) != bool(out1) and bool(in0) == bool(out1)
     problem = "" if is_plain else "it moves a token both ways, as a flash swap does"
@@ -311,7 +313,7 @@ def two_sided(in0: int, in1: int, out0: int, out1: int) -> SwapAmounts:
 
 
 def of_signs(amount0: int, amount1: int) -> SwapAmounts:
-    """Return the amounts from the pool's point of view: what it receives is positive."""
+    """Return the swap's amounts, given signed amounts: an amount that the pool receives is positive."""
     return two_sided(max(amount0, 0), max(amount1, 0), max(-amount0, 0), max(-amount1, 0))._replace(
         problem="" if amount0 * amount1 < 0 else "it pays nothing for what it takes, or takes nothing"
     )
@@ -325,8 +327,9 @@ def addresses_in_topics(log: Event, first: int) -> tuple[str, str]:
 class FamilyRow(NamedTuple):
     """A family of pools.
 
-    `fields` are the fields of its state in a market file, for `docs/pools.md`. If several kinds of contracts have such
-    pools, and the definition does not name the kind, `kind_of_protocol` and `kind_of_pool` return it.
+    `fields` are the fields of its state in a market file, for `docs/pools.md`. If several kinds of contracts have pools
+    of the family, and the protocol's definition does not name the kind, `kind_of_protocol` and `kind_of_pool` return
+    it.
     """
 
     fields: tuple[str, ...]
@@ -340,10 +343,10 @@ class KindRow(NamedTuple):
 
     `families` are the pool families that a contract of the kind can have. `roles` are the roles of the contracts that
     create or register them, in the deployments of the network definitions. `list_functions` are pairs of functions of
-    such a contract, for the length of its list of pools and for an entry; one pair must work. `created` are the events
-    that announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at
-    every block. `swaps` are the events of swaps. Events are written as their signatures, those of Starknet as their
-    names.
+    such a contract, for the length of its list of pools and for one entry; at least one pair must work. `created` are
+    the events that announce a pool. `events` are the events that signal a change of a pool's state; without any, pools
+    are read at every block. `swaps` are the events of swaps. Events are written as their signatures, Starknet events as
+    their names.
 
     The reader is the module of the folder that is named after the kind, or `reader`, followed by "_reader". It has
 

@@ -28,7 +28,7 @@ class StateFields(FieldReader):
         return self.integer(key, 0, (1 << bits) - 1)
 
     def optional_uint(self, key: str, bits: int = 256) -> int | None:
-        """Read an integer from 0 to 2^bits - 1; None if the field is absent or null."""
+        """Read an integer from 0 to 2^bits - 1, or return None if the field is absent or null."""
         return self.read_optional(key, parse_integer, 0, (1 << bits) - 1)
 
     def uints(self, key: str, count: int, bits: int = 256) -> tuple[int, ...]:
@@ -36,5 +36,6 @@ class StateFields(FieldReader):
         return self.integers(key, count, 0, (1 << bits) - 1)
 
     def optional_hex(self, key: str, byte_count: int) -> str | None:
-        """Read `0x` and hex digits of `byte_count` bytes, in lower case; None if the field is absent or null."""
+        """Read `0x` and hex digits of `byte_count` bytes, in lower case, or return None if the field is absent or
+        null."""
         return self.read_optional(key, parse_hex, byte_count)

@@ -1,4 +1,4 @@
-"""Swap fees that need not be a whole number of parts per million: 10^18 fractions, as in contracts.
+"""Swap fees that need not be a whole number of parts per million: fractions scaled by 10^18, as in contracts.
 
 A state contains such a fee as `swap_fee`, and `fee_ppm` is its value rounded down; without the field, the two are
 equal.
@@ -16,7 +16,8 @@ FEE_PER_PPM: Final = WAD // PPM
 
 
 def read_swap_fee(identity: PoolIdentity, fields: StateFields) -> int:
-    """Read `swap_fee`, a 10^18 fraction whose rounded-down value is `fee_ppm`; by default, the two are equal."""
+    """Read `swap_fee`, a fraction scaled by 10^18 whose rounded-down value is `fee_ppm`; by default, the two are
+    equal."""
     fee = fields.optional_uint("swap_fee")
     if fee is None:
         return identity.fee_ppm * FEE_PER_PPM
@@ -26,7 +27,8 @@ def read_swap_fee(identity: PoolIdentity, fields: StateFields) -> int:
 
 
 def read_fee_remainder(identity: PoolIdentity, fields: StateFields, unit: int = 1) -> int:
-    """Read `swap_fee`, and return the part that `fee_ppm` rounds off, as a 10^18 fraction: a multiple of `unit`."""
+    """Read `swap_fee`, and return the part that `fee_ppm` rounds off, as a fraction scaled by 10^18: a multiple of
+    `unit`."""
     remainder = read_swap_fee(identity, fields) % FEE_PER_PPM
     if remainder % unit:
         raise InvalidPoolState("swap_fee", f"expected a multiple of {unit}, the smallest fee of the contract")
@@ -34,8 +36,8 @@ def read_fee_remainder(identity: PoolIdentity, fields: StateFields, unit: int = 
 
 
 def floored_fee_units(swap_fee: int) -> float:
-    """Return the `input_units` of `RoundingGain` for a fee, a 10^18 fraction, that a contract deducts from the input,
-    rounded down.
+    """Return the `input_units` of `RoundingGain` for a fee, a fraction scaled by 10^18, that a contract deducts from
+    the input, rounded down.
 
     Of x, less than (1 - fee) x + 1 remains, which is what would remain of x + 1 / (1 - fee), and never more than x.
     """
@@ -43,5 +45,5 @@ def floored_fee_units(swap_fee: int) -> float:
 
 
 def write_swap_fee(swap_fee: int, fee_ppm: int) -> dict[str, object]:
-    """Return the field `swap_fee`; no field if `fee_ppm` is exact."""
+    """Return the field `swap_fee`, or no field if `fee_ppm` is exact."""
     return {} if swap_fee == fee_ppm * FEE_PER_PPM else {"swap_fee": str(swap_fee)}

@@ -17,7 +17,8 @@ def is_forward(pool: Pool, token_in: str, token_out: str) -> bool:
 
 
 def token_indices(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
-    """Return the positions of both tokens in the pool. Raises `PoolError` unless it has both and they differ."""
+    """Return the positions of both tokens in the pool. Raises `PoolError` unless the pool has both tokens and they
+    differ."""
     tokens = pool.tokens
     if token_in in tokens and token_out in tokens and token_in != token_out:
         return tokens.index(token_in), tokens.index(token_out)

@@ -40,7 +40,7 @@ _ROUNDING: Final = 1e-15
 
 
 class CurvePoint(NamedTuple):
-    """A trade of a curve: its marginal rate, both amounts, and the slope -d sold / d ln rate."""
+    """A trade on a curve: its marginal rate, both amounts, and the slope -d sold / d ln rate."""
 
     rate: float
     sold: float
@@ -70,7 +70,7 @@ class Piece(NamedTuple):
 
 
 def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece | None:
-    """Return the piece between two trades through one between them; None if it would be inaccurate."""
+    """Return the piece from `first` to `last` through `middle`, or None if it would be inaccurate."""
     rate0, sold0, bought0, slope0 = first
     rate_m, sold_m, bought_m, slope_m = middle
     rate1, sold1, bought1, slope1 = last
@@ -135,7 +135,7 @@ class PieceTable:
         self.rejected: set[tuple[float, int, int]] = set()
 
     def find(self, rate: float) -> Piece | None:
-        """Return the piece that contains the rate; None if there is none."""
+        """Return the piece that contains the rate, or None if no piece does."""
         tops, pieces = self._tables
         k = bisect_right(tops, -rate) - 1
         if k >= 0 and pieces[k].low <= rate:
@@ -143,7 +143,7 @@ class PieceTable:
         return None
 
     def add(self, piece: Piece) -> None:
-        """Add a piece; if there are too many, it replaces all earlier ones."""
+        """Add a piece. If there are too many pieces, the new one replaces all of them."""
         tops, pieces = self._tables if len(self._tables[1]) < _MAX_PIECES else ([], [])
         k = bisect_right(tops, -piece.high)
         self._tables = [*tops[:k], -piece.high, *tops[k:]], [*pieces[:k], piece, *pieces[k:]]

@@ -1,4 +1,4 @@
-"""Choose the router dialect for a network, and derive its consequences for routes."""
+"""Choose the router dialect for a network, and find which pools its router can execute."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ An installed package may add a dialect: a class like these, instantiated for one
 
 
 def router_dialect(network: Network) -> RouterDialect:
-    """Return the dialect of a network's router. It imports only the modules, or the package, of that dialect.
+    """Return the dialect of a network's router. Only the modules, or the package, of that dialect are imported.
 
     Raises `InvalidOption` if there are no routers of the dialect on that network.
     """
@@ -124,7 +124,7 @@ def execution_of(network: Network) -> Execution:
 def executable_market(market: MarketState) -> MarketState:
     """Return the market with the pools that the network's router can execute, in the form in which it executes them.
 
-    It is the same market if the router executes all of them.
+    It is the same market if the router executes all pools.
     """
     if _executes_all(market.network):
         return market
@@ -132,8 +132,8 @@ def executable_market(market: MarketState) -> MarketState:
 
 
 def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
-    """Return `executable_market` of a market, based on the result for an earlier one that differs in the `changed`
-    pools."""
+    """Return `executable_market` of `market`, based on `executable`, its result for an earlier market. Only the
+    `changed` pools may differ."""
     if _executes_all(market.network):
         return market
     dialect = router_dialect(market.network)
@@ -146,9 +146,9 @@ def update_executable(executable: MarketState, market: MarketState, changed: Set
 
 
 def check_executable(keys: Iterable[str], market: MarketState) -> None:
-    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of these keys.
+    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of the `keys`.
 
-    Pools that the market does not have are left to the replay.
+    Pools that are missing from the market are left for the replay to check.
     """
     if _executes_all(market.network):
         return
@@ -199,7 +199,7 @@ def _has_own_call(protocol: ProtocolInfo) -> bool:
 
 
 def has_dialects(network: Network) -> bool:
-    """Return whether networks of this kind have several router dialects."""
+    """Return whether there are several router dialects for networks of the same kind."""
     return len(_DIALECTS[network.kind]) > 1
 
 

@@ -45,8 +45,8 @@ _ANY_ADDRESS = "0x" + "ff" * 20
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
     """Raise `RouteExpired` for a route older than `ttl_s`, and `InvalidRoute` for one from the future.
 
-    A V2 route contains its time; `issued_ms` is the time of a V1 route. Without either, the route is accepted, because
-    the replay checks it.
+    A V2 route contains its time; `issued_ms` is the time of a V1 route. A route without a time is accepted, because the
+    replay checks it.
     """
     quoted_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
     if quoted_ms is None:
@@ -63,7 +63,7 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
 
 
 def check_block_limit(gas_units: int, network: Network) -> None:
-    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit a block."""
+    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit in a block."""
     limit, needed = network.block_gas_limit, with_margin(before_refunds(gas_units))
     if limit is not None and needed > limit:
         raise InvalidRoute(
@@ -75,7 +75,7 @@ def check_block_limit(gas_units: int, network: Network) -> None:
 
 
 def calldata_limit(network: Network) -> FitsCalldata | None:
-    """Return a function that returns whether one transaction of a network can carry a route; None if every route fits.
+    """Return a function that checks whether a route fits in one transaction on a network, or None if every route fits.
 
     Nodes limit the bytes of calldata, and no list of field elements has come close to a limit.
     """
@@ -120,7 +120,7 @@ def _calldata_bytes(payload: UnsignedTransaction) -> int:
 
 
 def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
-    """Return the replay of a submitted route on the market's state, and the pools by key.
+    """Return the replay of a submitted route on the market's state, and the market's pools by key.
 
     Raises `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
     dropped by more than the slippage, `PoolError` if a pool cannot execute its swap.
@@ -246,7 +246,8 @@ def _check_generation(result: RouteResult, network: Network) -> None:
 
 
 def check_ends(result: RouteResult, network: Network) -> None:
-    """Raise `InvalidRoute` unless the hops begin and end at the result's tokens, and its swap type matches them."""
+    """Raise `InvalidRoute` unless the hops begin and end at the result's tokens, and the result's swap type matches
+    these tokens."""
     first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
     native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE
     native = network.to_wrapped(ZERO_ADDRESS)

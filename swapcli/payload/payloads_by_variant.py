@@ -45,7 +45,7 @@ class ReadPayload(NamedTuple):
 class FittingVariants(NamedTuple):
     """The rate variants and the forms of extra data under which a payload is the same.
 
-    `forms` has the protocols with a different form.
+    If no single form fits the whole payload, `forms` are the forms that its protocols use.
     """
 
     rates: tuple[RateVariant, ...]
@@ -55,8 +55,8 @@ class FittingVariants(NamedTuple):
 class RoutePayloads(NamedTuple):
     """The payloads of a route on the state of `pools` (by key), one for each variant of the network's router.
 
-    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
-    built on the same state.
+    `gas_units` is the gas estimate for all payloads. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all
+    payloads are built on the same state.
     """
 
     result: RouteResult
@@ -74,7 +74,8 @@ class RoutePayloads(NamedTuple):
         return replay(self.pools, self.result.route, self.result.input_amount, execution_of(network))
 
     def build(self, variant: RouterVariant) -> UnsignedTransaction:
-        """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values out of range."""
+        """Return the payload for a variant of the router. Raises `PoolError`, and `InvalidInput` for values out of
+        range."""
         done, network = self.replay(variant), self.network._replace(router_variant=variant)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
         return payload._replace(gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed)
@@ -99,14 +100,15 @@ class RoutePayloads(NamedTuple):
         return VariantCertainty.ASSUMED
 
     def oldest_finding(self, payload: UnsignedTransaction) -> RouterFinding | None:
-        """Return the oldest finding on a protocol in the payload; None if there is none."""
+        """Return the oldest finding on a protocol in the payload, or None if there is none."""
         found = (self.findings.protocols.get(protocol_id) for protocol_id in _protocol_ids(payload))
         return min((each for each in found if each), key=lambda each: each.found_s, default=None)
 
     def findings_from(self, proven: Sequence[ReadPayload], block: int, now_s: int) -> dict[int, RouterFinding]:
-        """Return the findings from simulations in which each of the payloads paid exactly the expected amount.
+        """Return the findings, by protocol ID, from simulations in which each of the `proven` payloads paid exactly the
+        expected amount.
 
-        A protocol is omitted if every variant of it remains possible.
+        A protocol has no finding if all of its variants remain possible.
         """
         rates, found = self._fitting_rates(proven), {}
         for protocol_id in _protocol_ids(proven[0].payload):

@@ -64,7 +64,7 @@ def read_signed_permit(
     *,
     label: str = "signature",
 ) -> SignedPermit:
-    """Return a signature of the message from `read_message` in the form for payloads.
+    """Return the signature of the message from `read_message`, in the form in which payloads contain it.
 
     Raises `InvalidOption` like `read_message`, and if the owner did not sign the message.
     """

@@ -1,4 +1,4 @@
-"""The trust in each dialect's router: the table from which quotes choose."""
+"""How far each dialect's router can be trusted: the table from which quotes choose a router."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RouterTrust(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The facts as clauses."""
+        """The known facts as the clauses of a sentence."""
         if self.is_own:
             code = "your own contract; published, not audited"
         elif self.is_verified:
@@ -66,10 +66,11 @@ TRUST_OF: Final = {each.dialect: each for each in TRUST}
 
 
 def available_dialects(network: Network) -> tuple[tuple[str, ...], tuple[PassedRouter, ...]]:
-    """Return the dialects whose routers can currently swap on a network, the most trusted first, and those that cannot.
+    """Return the dialects whose routers can currently swap on a network, the most trusted first, and the routers that
+    cannot.
 
-    The interface's router is the last of the first group. If a network has no such router, it is included only if there
-    is no other, so that building a payload reports the problem.
+    The interface's router is last in the first group. If a network has no interface router, it is included only if
+    there is no other router, so that building a payload reports the problem.
     """
     found: list[str] = []
     passed: list[PassedRouter] = []
@@ -112,7 +113,7 @@ def published_dialects(network: Network) -> Iterator[str]:
 
 
 def _refusal(dialect: str, router: DialectRouter, network: Network) -> str | None:
-    """Return the reason why a router cannot be chosen; None if it can."""
+    """Return the reason why a router cannot be chosen, or None if it can."""
     if router.is_paused:
         return "its registry lists no router, so its swaps are paused"
     if router.address is None:

@@ -46,13 +46,13 @@ class RenderedTransaction(NamedTuple):
 
     @property
     def signed_fields(self) -> dict[str, object]:
-        """Return the fields to sign, by name."""
+        """The fields to sign, by name."""
         fields = {"to": self.to, "entrypoint": self.entrypoint, "calldata": self.calldata, "value": self.value}
         return {name: value for name, value in fields.items() if value is not None}
 
     @property
     def fields_of_node(self) -> dict[str, object]:
-        """Return the quantities that a node reported, by name."""
+        """The quantities that a node reported, by name."""
         request = self.request or {}
         return {name: request[name] for name in FIELDS_OF_NODE if name in request}
 

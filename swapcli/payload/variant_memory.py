@@ -14,7 +14,7 @@ from swapcli.state.rpc.node import StateOverrideNode
 
 
 class VariantMemory(NamedTuple):
-    """The findings about routers in a file. A router's findings are valid for its current code."""
+    """Findings about routers, kept in a file. A router's findings are valid for its current code."""
 
     file: RouterFindingsFile
 

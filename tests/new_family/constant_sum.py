@@ -28,7 +28,7 @@ class ConstantSum(Pool):
     swap_gas: ClassVar[int] = 50_000
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`, with the fee rounded up. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`, with the fee rounded up. Raises the same errors as `Pool.swap`."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         amount_out = amount_in * (PPM - self.fee_ppm) // PPM
         if amount_out > self.reserves[j]:
@@ -39,7 +39,7 @@ class ConstantSum(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the balance of `token_out`."""
+        """Return the floating-point curve for selling `token_in`: one rate, up to the balance of `token_out`."""
         bought = 1 if is_forward(self, token_in, token_out) else 0
         return fixed_rate_curve(1.0 - self.fee_ppm / PPM, self.reserves[bought])
 

@@ -16,13 +16,13 @@ _RESERVES = "getReserves()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
+    """Read a pool in one round of calls."""
     fee, reserves = yield [ContractCall(ref.address, encode_call(name)) for name in (_FEE, _RESERVES)]
     return build_pool(ref, read_word(fee, _FEE), {"reserves": read_words(reserves, 2, _RESERVES)})
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins of a pool in one round."""
+    """Read the coins of a pool in one round of calls."""
     answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
     return factory.new_ref(
         address, tuple(read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))

@@ -1,5 +1,5 @@
-"""The common part of pools in Balancer's second and third vaults: balances, token rates, the fee, and how their state
-is read and written.
+"""The code that all pools in Balancer's second and third vaults share: balances, token rates, the fee, and reading and
+writing the state.
 
 The vault and the family each add a table of fields to the common ones.
 """
@@ -25,9 +25,10 @@ _RATE_BITS: Final = 128
 
 
 class FurtherField(NamedTuple):
-    """A field that only some pools have, by its name in the class and in market files.
+    """A field that only some pools have. Its `name` is the same in the class and in market files.
 
-    `read(fields, count)` returns it for a pool of `count` tokens, `write(value)` its JSON value. None is not written.
+    `read(fields, count)` returns the field's value for a pool of `count` tokens, and `write(value)` its JSON value.
+    None is not written.
     """
 
     name: str
@@ -39,17 +40,17 @@ FieldTable = tuple[FurtherField, ...]
 
 
 def flag(name: str) -> FurtherField:
-    """Return a field for a flag, which is written only if it is true."""
+    """Return the field for a flag. It is written only if it is true."""
     return FurtherField(name, lambda fields, _: fields.boolean(name), lambda value: value or None)
 
 
 def integer(name: str, low: int, high: int, write: Callable[[Any], object] = str) -> FurtherField:
-    """Return a field for an integer from `low` to `high`."""
+    """Return the field for an integer from `low` to `high`."""
     return FurtherField(name, lambda fields, _: fields.integer(name, low, high), write)
 
 
 def optional_integer(name: str, high: int) -> FurtherField:
-    """Return a field for an integer up to `high`, which is written only if it is not 0."""
+    """Return the field for an integer from 0 to `high`. It is written only if it is not 0."""
     return FurtherField(
         name,
         lambda fields, _: fields.integer(name, 0, high) if fields.has(name) else 0,
@@ -58,19 +59,19 @@ def optional_integer(name: str, high: int) -> FurtherField:
 
 
 def texts(values: Sequence[int]) -> list[str] | None:
-    """Return the numbers as texts; None if there are none."""
+    """Return the numbers as decimal strings, or None if there are none."""
     return [str(value) for value in values] or None
 
 
 def write_fields(record: object, table: FieldTable) -> dict[str, object]:
-    """Return the fields of a record as JSON values, except those that are not written."""
+    """Return the fields of a record as JSON values, without the fields that need not be written."""
     values = {name: write(getattr(record, name)) for name, _, write in table}
     return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class BalancerPool(Pool):
-    """`reserves` are in base units; `rates` and `swap_fee` are 10^18 fractions.
+    """A pool in a Balancer vault. `reserves` are in base units; `rates` and `swap_fee` are fractions scaled by 10^18.
 
     `changes_without_events` is a field because it depends on how the pool was created: whether a token has a rate
     provider, the amplification is in a ramp, or a hook sets the fee.
@@ -97,9 +98,9 @@ class BalancerPool(Pool):
 
     @abstractmethod
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output for `amount_in` of the i-th token after the fee; all amounts are scaled.
+        """Return the output for `amount_in`, the input of the i-th token after the fee. All amounts are scaled.
 
-        `balances` are those before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
+        `balances` are the balances before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
         """
 
     def scaling_factor(self, k: int) -> int:
@@ -111,17 +112,17 @@ class BalancerPool(Pool):
         return [reserve * self.scaling_factor(k) // WAD for k, reserve in enumerate(self.reserves)]
 
     def base_units_per_scaled(self, i: int, j: int) -> tuple[float, float]:
-        """Return the base units per scaled unit: of the i-th token, including the pool's own fee, and of the j-th
+        """Return the base units per scaled unit of the i-th token, including the pool's own fee, and of the j-th
         token."""
         return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the tokens beyond two."""
+        """Return `swap_gas` plus the gas for each token beyond the second."""
         del after
         return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
     def state(self) -> dict[str, object]:
-        """Return the fields that `from_state` reads, except default values."""
+        """Return the fields that `from_state` reads, without those that have default values."""
         state: dict[str, object] = {"reserves": texts(self.reserves), "rates": texts(self.rates)}
         state |= write_swap_fee(self.swap_fee, self.fee_ppm) | write_fields(self, self.vault_fields)
         if self.changes_without_events:

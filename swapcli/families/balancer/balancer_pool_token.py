@@ -4,8 +4,8 @@ Amounts and balances are scaled to 18 decimals with rates, and `balances` omit t
 the contract mints the protocol's share of the growth since the last join or exit; after the swap, it mints the
 protocol's share of the swap fee. Both dilute the pool token, so the output depends on them.
 
-The formulas are those of `ComposableStablePool`, `ComposableStablePoolProtocolFees` and `StableMath`, whose functions
-the docstrings name; where versions differ, the code follows their bytecode.
+The formulas come from `ComposableStablePool`, `ComposableStablePoolProtocolFees` and `StableMath`, whose functions the
+docstrings name; where versions differ, the code follows their bytecode.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _MAX_JOIN_LOG_DEPTH: Final = 60.0
 
 
 class PoolToken(NamedTuple):
-    """The state that matters only for swaps with the pool token; lists have an entry for each other token.
+    """The state that matters only for swaps with the pool token. Lists have one entry for each of the other tokens.
 
     `position` is the position of the pool token among the tokens of the Vault. `last_amp` and `last_invariant` are the
-    values after the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's shares that
-    the pool has cached, as 10^18 fractions.
+    values after the last join or exit, and `old_rates` the rates at that time. Both fees are the protocol's fee shares
+    that the pool has cached, as fractions scaled by 10^18.
     """
 
     position: int
@@ -57,7 +57,7 @@ class PoolToken(NamedTuple):
 
 
 class JoinOrExit(NamedTuple):
-    """The pool before a swap with its token, after the protocol's share has been minted.
+    """The pool before a swap with its pool token, after the protocol's share has been minted.
 
     `supply` is the amount that holders have; `minted` is the part of it that was just minted.
     """
@@ -70,7 +70,7 @@ class JoinOrExit(NamedTuple):
     minted: int
 
     def join(self, k: int, amount_in: int) -> int:
-        """Return the pool tokens for `amount_in` of the k-th token: `_calcBptOutGivenExactTokensIn`.
+        """Return the pool tokens minted for `amount_in` of the k-th token, like `_calcBptOutGivenExactTokensIn`.
 
         Raises `SwapReverts`.
         """
@@ -92,7 +92,7 @@ class JoinOrExit(NamedTuple):
         return self.supply * max(0, ratio - WAD) // WAD
 
     def exit(self, k: int, amount_in: int) -> int:
-        """Return the k-th token for `amount_in` pool tokens: `_calcTokenOutGivenExactBptIn`.
+        """Return the amount of the k-th token paid for `amount_in` pool tokens, like `_calcTokenOutGivenExactBptIn`.
 
         Raises `SwapReverts` and `InsufficientLiquidity`.
         """
@@ -111,7 +111,7 @@ class JoinOrExit(NamedTuple):
 def begin(
     token: PoolToken, own_reserve: int, pool: tuple[Sequence[int], Sequence[int]], amp: int, fee: int
 ) -> JoinOrExit:
-    """Return the pool as a join or exit finds it: `_beforeJoinExit`.
+    """Return the state from which a join or exit starts, like `_beforeJoinExit`.
 
     `pool` has its balances and rates; `own_reserve` is its own token balance in the Vault. Raises `PoolError` for a
     pool that cannot be joined.
@@ -130,7 +130,7 @@ def begin(
 def finish(
     token: PoolToken, before: JoinOrExit, after: Sequence[int], supply: int, rates: tuple[int, ...]
 ) -> PoolToken:
-    """Return the state after a swap that leaves the balances `after` and `supply` pool tokens:
+    """Return the state after a swap that leaves the balances `after` and `supply` pool tokens, like
     `_updateInvariantAfterJoinExit`. Raises `SwapReverts`."""
     d = invariant(after, before.amp)
     without_fees = before.invariant * (supply * WAD // before.supply) // WAD
@@ -144,7 +144,7 @@ def finish(
 
 
 def _protocol_share(token: PoolToken, balances: Sequence[int], rates: Sequence[int], now: int) -> int:
-    """Return the protocol's share of the pool, from swap fees and yield, as a 10^18 fraction:
+    """Return the protocol's share of the pool, from swap fees and yield, as a fraction scaled by 10^18:
     `_getProtocolPoolOwnershipPercentage`.
 
     `now` is the invariant of the balances with the last `amp`.
@@ -178,7 +178,7 @@ def _minted(version: int, supply: int, share: int) -> int:
 
 
 class PoolTokenCurve(HullCurve):
-    """A join or an exit of the k-th token in floats. The trade t multiplies the invariant by e^t or e^-t.
+    """A join or an exit of the k-th token in floating point. The trade t multiplies the invariant by e^t or e^-t.
 
     The fee takes a constant part of the token's amount, so both directions are concave: the invariant is a concave
     function of one balance. Balances are in units of the invariant, pool tokens in units of the supply.

@@ -31,7 +31,8 @@ BalanceSolver = Callable[[Sequence[int], int, int, int], int]
 
 
 def invariant(balances: Sequence[int], amp: int) -> int:
-    """Return `computeInvariant` of V3, and of V2 since 2022; 0 without balances. Raises `SwapReverts`."""
+    """Return the invariant, like `computeInvariant` of V3, and of V2 since 2022, or 0 without balances. Raises
+    `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
         return 0
@@ -53,7 +54,8 @@ def invariant(balances: Sequence[int], amp: int) -> int:
 
 
 def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
-    """Return `_calculateInvariant` of `MetaStablePool`, rounded up; 0 without balances. Raises `SwapReverts`."""
+    """Return the invariant rounded up, like `_calculateInvariant` of `MetaStablePool`, or 0 without balances. Raises
+    `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
         return 0
@@ -74,7 +76,8 @@ def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
 
 
 def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
-    """Return `_getTokenBalanceGivenInvariantAndAllOtherBalances` of V2, for the k-th token. Raises `SwapReverts`."""
+    """Return the k-th token's balance, like `_getTokenBalanceGivenInvariantAndAllOtherBalances` of V2. Raises
+    `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
     c = require_uint256(div_up(require_uint256(d * d), _positive(require_uint256(a * p))) * AMP_PRECISION * balances[k])
@@ -82,7 +85,7 @@ def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
 
 
 def balance_v3(balances: Sequence[int], k: int, amp: int, d: int) -> int:
-    """Return `computeBalance` of V3, for the k-th token. Raises `SwapReverts`."""
+    """Return the k-th token's balance, like `computeBalance` of V3. Raises `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
     c = div_up(require_uint256(d * d * AMP_PRECISION), _positive(require_uint256(a * p))) * balances[k]
@@ -107,9 +110,9 @@ def amount_out(
 def stable_curve(
     balances: Sequence[int], direction: tuple[int, int], amp: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the curve of one direction in floats.
+    """Return the floating-point curve for selling the first token of `direction` for the second.
 
-    `units` are the base units, of the whole input and of the output, per scaled unit.
+    `units` are the base units per scaled unit, of the whole input and of the output.
     """
     try:
         d = invariant(balances, amp)

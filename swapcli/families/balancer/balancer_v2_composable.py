@@ -1,6 +1,6 @@
 """Balancer V2's composable stable pools: stable pools whose own token is among the tokens that the Vault swaps.
 
-Swaps with the pool token are joins and exits. All other swaps are those of a stable pool over the remaining tokens. A
+Swaps with the pool token are joins and exits. All other swaps follow the stable pool maths for the remaining tokens. A
 pool whose `tokens` do not contain its address does not trade its pool token.
 """
 
@@ -77,7 +77,7 @@ class BalancerV2Composable(BalancerV2Stable):
     """
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the same errors as `Pool.swap`."""
         own = self.pool_token
         if own is None or self.address not in (token_in, token_out):
             return BalancerV2Stable.swap(self, token_in, token_out, amount_in)
@@ -115,7 +115,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return amount_out(others, self._position(i), self._position(j), amount_in, self.amp, d, balance_v2)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         own = self.pool_token
         balances = self._others(self.scaled_balances())
@@ -134,12 +134,13 @@ class BalancerV2Composable(BalancerV2Stable):
         return PoolTokenCurve(before, k, is_join=is_join, units=units, max_out=float(self.reserves[j]))
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas units of a swap, which are higher with the pool token and grow with the number of tokens."""
+        """Return the gas units of a swap. They are higher for swaps of the pool token, and grow with the number of
+        tokens."""
         is_own_traded = isinstance(after, BalancerV2Composable) and after._own_reserve() != self._own_reserve()
         return self._gas_units(is_own_traded=is_own_traded)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return the gas units of the direction, the same at any rate."""
+        """Return the gas units of a swap in this direction, which are the same at any rate."""
         del rate
         return self._gas_units(is_own_traded=self.pool_token is not None and self.address in (token_in, token_out))
 
@@ -150,7 +151,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return self.swap_gas + self.further_token_gas * further
 
     def state(self) -> dict[str, object]:
-        """Return the fields of a stable pool, and those of the pool token if it is traded."""
+        """Return the fields of a stable pool, and the pool token's fields if it is traded."""
         own = self.pool_token
         return BalancerV2Stable.state(self) | (write_fields(own, _POOL_TOKEN_FIELDS) if own else {})
 
@@ -176,7 +177,8 @@ class BalancerV2Composable(BalancerV2Stable):
         return changed
 
     def join_or_exit(self, own: PoolToken) -> JoinOrExit:
-        """Return the pool as a swap with its token finds it. Raises `PoolError` if such a swap is impossible."""
+        """Return the state from which a swap with the pool's own token starts. Raises `PoolError` if such a swap is
+        impossible."""
         balances, rates = self._others(self.scaled_balances()), self._others(self.rates)
         return begin(own, self.reserves[own.position], (balances, rates), self.amp, self.swap_fee)
 

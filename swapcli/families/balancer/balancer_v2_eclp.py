@@ -11,7 +11,7 @@ from swapcli.families.balancer.eclp_pool import EclpPool
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Eclp(EclpPool, BalancerV2):
-    """An E-CLP in the Vault."""
+    """An E-CLP in Balancer V2's Vault."""
 
     parameters: EclpParameters
 

@@ -92,9 +92,10 @@ class _Rate(NamedTuple):
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round.
+    """Read a pool in one round of calls.
 
-    It takes one more if the ID is unknown or the vault is not the usual one, and one more with rate providers.
+    One more round is needed if the ID is unknown or the vault is not the usual one, and one more if there are rate
+    providers.
     """
     constants = ref.constants_as(BalancerV2Constants)
     if constants.vault and constants.pool_id:
@@ -139,7 +140,7 @@ def _pool_token_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return the reference with the pool's ID, if its state has one."""
+    """Return `ref` with the pool's ID, if the pool's state has one."""
     return _with_vault(ref, "", getattr(pool, "pool_id", ""))
 
 
@@ -214,7 +215,7 @@ def _read_pool_token(answers: Sequence[ReturnData]) -> dict[str, object]:
 
 
 def _read_version(answer: ReturnData) -> int | None:
-    """Return the version of a composable pool; None if it is unknown.
+    """Return the version of a composable pool, or None if it is unknown.
 
     The contract returns it in a JSON object, such as
     {"name":"ComposableStablePool","version":5,"deployment":"20230711-..."}.
@@ -290,7 +291,8 @@ def _read_tokens(pool_tokens: ReturnData) -> tuple[str, ...]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read the kind and the tokens of a pool that was registered with the vault, in one round; two if it is stable.
+    """Read the kind and the tokens of a pool that was registered with the vault, in one round of calls, or in two if
+    the pool is stable.
 
     Weighted pools are supported only if their weights are constant.
     """

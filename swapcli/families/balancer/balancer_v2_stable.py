@@ -1,7 +1,7 @@
 """Stable pools of Balancer V2, exactly as their contracts compute swaps.
 
-`StablePool` (since 2022) rounds its invariant down, `MetaStablePool` (2021) up. `amp` and `rates` are those of the
-quoted block.
+`StablePool` (since 2022) rounds its invariant down, `MetaStablePool` (2021) up. `amp` and `rates` are their values at
+the quoted block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2Stable(BalancerV2):
-    """A stable pool. `amp` is A times 1000. `is_metastable` means that the contract is a `MetaStablePool`."""
+    """A Balancer V2 stable pool. `amp` is A times 1000. `is_metastable` means that the contract is a
+    `MetaStablePool`."""
 
     amp: int
     is_metastable: bool
@@ -41,11 +42,11 @@ class BalancerV2Stable(BalancerV2):
     """
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output at the invariant of the balances, rounded like the contract's."""
+        """Return the output that keeps the invariant of `balances`, rounded like the contract's output."""
         d = invariant_rounded_up(balances, self.amp) if self.is_metastable else invariant(balances, self.amp)
         return amount_out(balances, i, j, amount_in, self.amp, d, balance_v2)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))

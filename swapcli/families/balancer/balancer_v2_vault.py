@@ -1,4 +1,4 @@
-"""The steps of Balancer V2's Vault around the maths of pools whose tokens have rates.
+"""The Vault's own steps in a Balancer V2 swap, for pools whose tokens have rates.
 
 The fee comes off the input first, rounded up; then amounts are scaled to 18 decimals, times the tokens' rates. The
 whole input enters the pool. The only limit of a swap is the 112 bits of a balance. Unlike in V3, rates come from their
@@ -25,7 +25,7 @@ BALANCE_BITS: Final = 112
 
 @dataclass(frozen=True, slots=True)
 class BalancerV2(BalancerPool):
-    """A pool in the Vault. `pool_id` is the Vault's ID for it, 32 bytes in hex; empty if unknown."""
+    """A pool in Balancer V2's Vault. `pool_id` is the Vault's ID for the pool, 32 bytes in hex; empty if unknown."""
 
     pool_id: str
 
@@ -35,7 +35,7 @@ class BalancerV2(BalancerPool):
     )
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         if not (balances[j] and (self.can_be_one_sided or all(balances))):

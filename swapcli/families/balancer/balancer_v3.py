@@ -1,4 +1,4 @@
-"""The steps of Balancer V3's Vault around the maths of every pool, as in its `swap` with an exact input.
+"""The Vault's own steps in a Balancer V3 swap, the same for every kind of pool: its `swap` with an exact input.
 
 The Vault scales balances and amounts to 18 decimals, times the tokens' rates, and calls the scaled amounts "live". It
 takes the fee off the input, rounded up, queries the pool for the output, and rounds it down to base units, with a rate
@@ -6,8 +6,8 @@ rounded up. Inputs after the fee and outputs below a minimum revert. Part of the
 balances.
 
 A family derives from `BalancerV3` and provides its maths (`scaled_amount_out` and `curve`), the table of its
-`further_fields`, and `fee_for_swap` if a hook sets its fee. Balances are those from `getPoolData`, after due yield
-fees: a swap changes no rate, so no fees fall due between the swaps of a route.
+`further_fields`, and `fee_for_swap` if a hook sets its fee. Balances come from `getPoolData`, with due yield fees
+already deducted: a swap changes no rate, so no fees fall due between the swaps of a route.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def _read_min_trade_amount(fields: StateFields, _: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3(BalancerPool):
-    """A pool in the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances.
+    """A pool in Balancer V3's Vault. `aggregate_swap_fee`, a fraction scaled by 10^18, is the part of a fee that leaves
+    the balances.
 
-    The gas of families comes from recorded transactions, less 23,000 for the transaction itself.
+    Each family's gas comes from recorded transactions, less 23,000 for the transaction itself.
     """
 
     aggregate_swap_fee: int
@@ -52,12 +53,12 @@ class BalancerV3(BalancerPool):
     )
 
     def fee_for_swap(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the fee of a swap as a 10^18 fraction; `amount_in` is scaled and includes the fee."""
+        """Return the fee of a swap as a fraction scaled by 10^18; `amount_in` is scaled and includes the fee."""
         del balances, i, j, amount_in
         return self.swap_fee
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` through the Vault. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         if not (balances[j] and (balances[i] or self.can_be_one_sided)):
@@ -81,7 +82,7 @@ class BalancerV3(BalancerPool):
         return amount_out, after
 
     def check(self) -> None:
-        """Require balances that fit the Vault."""
+        """Raise `InvalidPoolState` unless the Vault can hold the balances."""
         for k, (reserve, rate) in enumerate(zip(self.reserves, self.rates, strict=True)):
             if reserve * self.scaling_factor(k) // WAD >> self.balance_bits:
                 raise InvalidPoolState(

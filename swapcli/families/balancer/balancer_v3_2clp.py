@@ -1,7 +1,7 @@
 """Gyroscope's 2-CLPs in Balancer V3: (x + L / sqrt(beta)) (y + L sqrt(alpha)) = L^2, for prices from alpha to beta.
 
 The invariant L solves a quadratic equation whose terms are rounded down. The virtual balance of the sold token is
-rounded up, that of the bought token down. All numbers have 18 decimals.
+rounded up, and the virtual balance of the bought token is rounded down. All numbers have 18 decimals.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_BALANCE_BITS = 120
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3TwoClp(BalancerV3):
-    """A 2-CLP.
+    """A Gyroscope 2-CLP in Balancer V3.
 
     `sqrt_alpha` and `sqrt_beta` are the square roots of the lowest and the highest price, with 18 decimals.
     """
@@ -50,7 +50,7 @@ class BalancerV3TwoClp(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         balances = self.scaled_balances()
         try:
@@ -60,7 +60,7 @@ class BalancerV3TwoClp(BalancerV3):
         return curve_with_virtual_balances(balances, virtual, i, j, self.base_units_per_scaled(i, j))
 
     def check(self) -> None:
-        """Require `sqrt_alpha` < `sqrt_beta`, and balances that fit the Vault."""
+        """Raise `InvalidPoolState` unless `sqrt_alpha` < `sqrt_beta` and the Vault can hold the balances."""
         BalancerV3.check(self)
         if self.sqrt_alpha * WAD // self.sqrt_beta >= WAD:
             raise InvalidPoolState(

@@ -31,7 +31,7 @@ _MAX_WRAPS: Final = 2
 
 
 class SharePrice(NamedTuple):
-    """The price of a share, as a number of assets for a number of shares; conversions round both down."""
+    """The price of a share: `shares` are worth `assets`. Conversions in both directions round down."""
 
     assets: int
     shares: int
@@ -39,7 +39,8 @@ class SharePrice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Boosted(Pool):
-    """`share_pool` trades the shares, in the order of `tokens`. A token that the pool holds directly has no price.
+    """A boosted pool. `share_pool` trades the shares, in the order of `tokens`. A token that the pool holds directly
+    has no price.
 
     The Vault does not convert less than `min_wrap_amount` base units.
     """
@@ -56,11 +57,12 @@ class BalancerV3Boosted(Pool):
 
     @property
     def reserves(self) -> tuple[int, ...]:
-        """Return the balances of the pool, in shares where it holds shares."""
+        """The pool's balances. The balance of a token that the pool holds as shares is in shares."""
         return self.share_pool.reserves
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Wrap, swap and unwrap. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`: wrap the input, swap shares, and unwrap the output. Raises the same errors as
+        `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         shares_in = self._wrap(self.share_prices[i], amount_in)
         shares_out, after = self.share_pool.swap(self.share_pool.tokens[i], self.share_pool.tokens[j], shares_in)
@@ -69,14 +71,14 @@ class BalancerV3Boosted(Pool):
         return amount_out, pool_after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         units = zip((i, j), self.share_pool.base_units_per_scaled(i, j), strict=True)
         unit_in, unit_out = (unit * _assets_per_share(self.share_prices[k]) for k, unit in units)
         return stable_curve(self.share_pool.scaled_balances(), (i, j), self.share_pool.amp, (unit_in, unit_out))
 
     def state(self) -> dict[str, object]:
-        """Return the fields of the share pool, and those of the shares."""
+        """Return the share pool's fields and the shares' fields."""
         prices = [price and [str(number) for number in price] for price in self.share_prices]
         state = self.share_pool.state() | {"pool_tokens": list(self.share_pool.tokens), "share_prices": prices}
         if self.share_pool.decimals != self.decimals:
@@ -109,7 +111,7 @@ class BalancerV3Boosted(Pool):
         return cls(*identity, pool, prices, _MIN_WRAP_AMOUNT if minimum is None else minimum)
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap, with one conversion for each token that the pool holds as shares."""
+        """Return the gas of a swap, including one conversion for each token that the pool holds as shares."""
         del after
         wrapped = sum(price is not None for price in self.share_prices)
         return self.share_pool.gas_units(self.share_pool) + min(wrapped, _MAX_WRAPS) * _WRAP_GAS

@@ -11,7 +11,7 @@ from swapcli.families.balancer.eclp_pool import EclpPool
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Eclp(EclpPool, BalancerV3):
-    """An E-CLP in the Vault."""
+    """An E-CLP in Balancer V3's Vault."""
 
     parameters: EclpParameters
 

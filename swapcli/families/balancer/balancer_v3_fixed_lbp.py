@@ -46,7 +46,7 @@ class BalancerV3FixedLbp(BalancerV3):
     further_fields: ClassVar[FieldTable] = (integer("project", 0, 1, int), integer("project_price", 1, _MAX_PRICE))
 
     def check(self) -> None:
-        """Require that no token has a rate, and balances that fit the Vault."""
+        """Raise `InvalidPoolState` if a token has a rate, or if the Vault cannot hold the balances."""
         super().check()
         if any(rate != WAD for rate in self.rates):
             raise InvalidPoolState("rates", "a liquidity bootstrapping pool has no rates")
@@ -59,7 +59,8 @@ class BalancerV3FixedLbp(BalancerV3):
         return amount_in * WAD // self.project_price
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: one rate, up to the pool's balance."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the pool's
+        balance."""
         i, j = token_indices(self, token_in, token_out)
         if i == self.project or not self.reserves[j]:
             return ZeroCurve()

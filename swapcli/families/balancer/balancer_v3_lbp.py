@@ -1,4 +1,4 @@
-"""Balancer V3's liquidity bootstrapping pools: weighted pools of two tokens whose weights move with time.
+"""Balancer V3's liquidity bootstrapping pools: weighted pools of two tokens, with weights that change over time.
 
 A project sells its token for a reserve token. The weights change linearly from their first to their last values over
 the time of the sale; a state has the weights at its block. Swaps are possible only during the sale, and may be closed
@@ -24,7 +24,7 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Lbp(BalancerV3Weighted):
-    """A sale.
+    """A sale in a liquidity bootstrapping pool.
 
     `project` is the position of the project's token; `virtual_reserve` is a live balance of the other token.
     """
@@ -43,13 +43,13 @@ class BalancerV3Lbp(BalancerV3Weighted):
     )
 
     def check(self) -> None:
-        """Require that no token has a rate, and balances that fit the Vault."""
+        """Raise `InvalidPoolState` if a token has a rate, or if the Vault cannot hold the balances."""
         BalancerV3Weighted.check(self)
         if any(rate != WAD for rate in self.rates):
             raise InvalidPoolState("rates", "a liquidity bootstrapping pool has no rates")
 
     def scaled_balances(self) -> list[int]:
-        """Return the balances that the contract's maths uses, including the virtual one."""
+        """Return the balances that the contract's maths uses, including the virtual reserve."""
         balances = super().scaled_balances()
         balances[1 - self.project] += self.virtual_reserve
         return balances
@@ -64,7 +64,8 @@ class BalancerV3Lbp(BalancerV3Weighted):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the curve of this direction in floats, in base units, up to the pool's balance."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, in base units, up to the pool's
+        balance."""
         i, j = token_indices(self, token_in, token_out)
         balances = [balance // to_18_decimals(self.decimals[k]) for k, balance in enumerate(self.scaled_balances())]
         x, y, ratio = balances[i], balances[j], self.weights[i] / self.weights[j]

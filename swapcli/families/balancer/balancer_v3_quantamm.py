@@ -36,7 +36,8 @@ def _read_block_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3QuantAmm(BalancerV3Weighted):
-    """A weighted pool with the `weights` at the block. `max_trade_ratio` is a 10^18 fraction; `floors` are not used."""
+    """A weighted pool with the `weights` at the block. `max_trade_ratio` is a fraction scaled by 10^18; `floors` are
+    not used."""
 
     max_trade_ratio: int
 
@@ -60,7 +61,8 @@ class BalancerV3QuantAmm(BalancerV3Weighted):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the curve of this direction in floats, in base units: the rates cancel out."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, in base units: the rates cancel
+        out."""
         i, j = token_indices(self, token_in, token_out)
         x, y, ratio = self.reserves[i], self.reserves[j], self.weights[i] / self.weights[j]
         left, part = WAD - self.swap_fee, self.max_trade_ratio / WAD

@@ -75,7 +75,7 @@ _SURGE_HOOK: Final = ("StableSurgeHook", 2)
 
 
 class HooksConfig(NamedTuple):
-    """The hooks of a pool that a swap calls, in the order of the vault's `HooksConfig`."""
+    """The hooks that a swap in a pool calls, in the order of the vault's `HooksConfig`."""
 
     adjusts_amounts: bool
     sets_fee: bool
@@ -85,7 +85,8 @@ class HooksConfig(NamedTuple):
 
 
 class VaultPool(NamedTuple):
-    """The vault's data about a pool: its fee, the fields that all its pools have, and its hooks."""
+    """The vault's data about a pool: its fee, the state fields that all of the vault's pools have, and the pool's
+    hooks."""
 
     fee_ppm: int
     state: dict[str, object]
@@ -113,7 +114,8 @@ class FamilyTraits(NamedTuple):
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if its vault is not the usual one, and in one more with a surge hook."""
+    """Read a pool in one round of calls. It takes one more if its vault is not the usual one, and one more with a surge
+    hook."""
     if vault_of(ref):
         return (yield from _load_at_vault(ref))
     return (yield from with_prefetch(_find_vault(ref), _first_calls(with_vault(ref, _USUAL_VAULT))))
@@ -152,7 +154,8 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read the kind and tokens of a pool that was registered with the vault, in one round; a stable pool takes two."""
+    """Read the kind and tokens of a pool that was registered with the vault, in one round of calls. A stable pool takes
+    two."""
     del wrapped_native
     if len(log.topics) < 3:
         raise invalid_response(factory.address, "an event of a different kind")
@@ -281,7 +284,7 @@ def _read_surge(ref: PoolRef, hook: HooksConfig) -> BatchRead[dict[str, object]]
 
 
 def read_eclp_parameters(answer: ReturnData) -> dict[str, object]:
-    """Return the fields of `EclpParameters`."""
+    """Decode the fields of `EclpParameters`."""
     words = [to_signed(word) for word in read_words(answer, 14, ECLP_PARAMETERS)]
     numbers, points, derived = words[:5], words[5:9], words[9:]
     return {

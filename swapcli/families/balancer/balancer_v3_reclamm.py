@@ -49,7 +49,7 @@ class BalancerV3Reclamm(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         units = self.base_units_per_scaled(i, j)
         return curve_with_virtual_balances(self.scaled_balances(), self.virtual_balances, i, j, units)

@@ -23,7 +23,7 @@ _MAX_IMBALANCE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Stable(BalancerV3):
-    """A stable pool. `amp` is A times 1000. `limits_imbalance` is true from the third version on."""
+    """A Balancer V3 stable pool. `amp` is A times 1000. `limits_imbalance` is true from the third version on."""
 
     amp: int
     limits_imbalance: bool
@@ -43,6 +43,6 @@ class BalancerV3Stable(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))

@@ -1,6 +1,6 @@
 """Balancer V3's stable pools with the StableSurge hook, whose fee rises when a swap unbalances the pool.
 
-The imbalance is the mean distance of the balances from their median, as a part of their sum. The hook considers the
+The imbalance is the mean distance of the balances from their median, as a fraction of their sum. The hook considers the
 swap without a fee: if the swap increases the imbalance, and to above the threshold, the fee rises with the excess up to
 a maximum.
 """
@@ -26,7 +26,7 @@ _MAX_FEE: Final = 999_999 * 10**12
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3StableSurge(BalancerV3Stable):
-    """A stable pool whose hook has the `max_surge_fee` and `surge_threshold`, as 10^18 fractions."""
+    """A stable pool whose hook has the `max_surge_fee` and `surge_threshold`, as fractions scaled by 10^18."""
 
     max_surge_fee: int
     surge_threshold: int
@@ -51,8 +51,8 @@ class BalancerV3StableSurge(BalancerV3Stable):
         return fee
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: never below the exact swap, and equal to it until the fee
-        rises."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: never below the exact swap, and equal
+        to it until the fee rises."""
         i, j = token_indices(self, token_in, token_out)
         scaled = self.scaled_balances()
         unit_in, unit_out = (WAD / self.scaling_factor(k) for k in (i, j))
@@ -81,7 +81,7 @@ class BalancerV3StableSurge(BalancerV3Stable):
 
 
 def _float_imbalance(balances: Sequence[float]) -> float:
-    """Compute `_imbalance` in floats."""
+    """Compute `_imbalance` in floating point."""
     ordered = sorted(balances)
     middle = len(ordered) // 2
     median = ordered[middle] if len(ordered) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
@@ -89,7 +89,7 @@ def _float_imbalance(balances: Sequence[float]) -> float:
 
 
 def _imbalance(balances: Sequence[int]) -> int:
-    """Return the sum of the distances from the median, as a 10^18 fraction of all balances."""
+    """Return the sum of the distances from the median, as a fraction scaled by 10^18 of all balances."""
     ordered = sorted(balances)
     middle = len(ordered) // 2
     median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) // 2

@@ -21,9 +21,10 @@ from swapcli.families.token_positions import token_indices
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3Weighted(BalancerV3):
-    """A weighted pool.
+    """A Balancer V3 weighted pool.
 
-    `weights` are 10^18 fractions that add up to one. `floors` are the least live balances; empty in version 1.
+    `weights` are fractions scaled by 10^18 that add up to one. `floors` are the lowest live balances allowed, empty in
+    version 1.
     """
 
     weights: tuple[int, ...]
@@ -51,7 +52,8 @@ class BalancerV3Weighted(BalancerV3):
         return bought
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the curve of this direction in floats, in base units: the rates cancel out."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, in base units: the rates cancel
+        out."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in = x * MAX_IN_RATIO // (WAD - self.swap_fee)

@@ -1,4 +1,4 @@
-"""The state of Balancer V3's boosted pools beyond that of a stable pool: their shares, and the tokens they
+"""The state that Balancer V3's boosted pools have besides a stable pool's: shares, and the tokens that they
 represent."""
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _POOL_TOKENS: Final = "pool_tokens"
 
 
 def pool_tokens(ref: PoolRef) -> tuple[str, ...]:
-    """Return the pool's tokens at the vault: some may be shares of the tokens that it trades."""
+    """Return the pool's tokens as registered with the vault. Some may be shares of the tokens that the pool trades."""
     return ref.constants_as(BalancerV3Constants).pool_tokens or ref.tokens
 
 
 def vault_of(ref: PoolRef) -> str:
-    """Return the vault of a pool; empty if unknown."""
+    """Return the address of a pool's vault, or an empty string if it is unknown."""
     return ref.constants_as(BalancerV3Constants).vault
 
 
 def with_vault(ref: PoolRef, vault: str) -> PoolRef:
-    """Return the reference with the pool's vault."""
+    """Return `ref` with the address of the pool's vault."""
     return ref._replace(constants=ref.constants_as(BalancerV3Constants)._replace(vault=vault))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return the reference of a known pool, with the pool's own tokens if its state has them."""
+    """Return `ref` with the pool's own tokens, if the state of `pool` has them."""
     tokens = pool.state().get(_POOL_TOKENS)
     pool_tokens = tuple(str(token) for token in tokens) if isinstance(tokens, list) else ()
     return ref._replace(constants=BalancerV3Constants(pool_tokens=pool_tokens))
@@ -50,7 +50,7 @@ def buffer_calls(vault: str, tokens: Sequence[str]) -> list[ContractCall]:
 
 
 def traded_tokens(tokens: Sequence[str], results: Sequence[ReturnData]) -> tuple[str, ...]:
-    """Return, for each token of a pool, the token that it trades: the one that a share represents, or the token
+    """Return, for each of a pool's tokens, the token that is traded: the one that a share represents, or the token
     itself."""
     assets = [read_address(answer, _BUFFER_ASSET) for answer in results]
     return tuple(token if asset == ZERO_ADDRESS else asset for token, asset in zip(tokens, assets, strict=True))

@@ -1,8 +1,9 @@
-"""One direction of an E-CLP in floats; every method has a closed form.
+"""One direction of an E-CLP in floating point; every method has a closed form.
 
 The balance of the sold token is x = a - r R sin(psi) with R^2 = (lambda c)^2 + s^2, where the angle psi falls as the
-token is sold; r, a, s, c and lambda are those of `eclp_math`. With k = lambda / R^2 the marginal rate is g + k
-tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same expression at half the sum of both angles.
+token is sold; r, a, s, c and lambda have the same meaning as in `eclp_math`. With k = lambda / R^2 the marginal rate is
+g + k tan(psi), g = s c (lambda^2 - 1) / R^2, and its mean over a trade is the same expression at half the sum of both
+angles.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from swapcli.families.hull_curve import ZeroCurve
 def eclp_curve(
     parameters: EclpParameters, balances: tuple[int, int], token_in: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the curve for selling one token. Balances have 18 decimals; `units` are base units per such unit, in and
-    out.
+    """Return the curve for selling one token. Balances have 18 decimals; `units` are the base units per balance unit,
+    of the input and of the output.
 
     The unit of the input includes the fee. A pool sells nothing if it has none of the other token, if it has more of
     the sold token than its range can hold, or if its contract would revert.
@@ -82,7 +83,7 @@ class EclpCurve:
         self.capacity: float = (parameters.max_balance(invariant, token_in) - balances[token_in]) * units[0]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         fall = self.start_rate - rate
         if fall <= 0.0:
             return 0.0, 0.0, 0.0

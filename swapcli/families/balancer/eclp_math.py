@@ -61,7 +61,7 @@ _MAX_38: Final = 2 * ONE_38
 
 
 class Invariant(NamedTuple):
-    """r bounded from above and from below."""
+    """An upper and a lower bound of the invariant r."""
 
     over: int
     under: int
@@ -145,14 +145,14 @@ class EclpParameters(_DerivedValues):
 
     @classmethod
     def from_fields(cls, fields: StateFields) -> Self:
-        """Read the fields of `state()`."""
+        """Read the fields that `state` returns."""
         alpha, beta, c, s, lambda_ = (fields.integer(name, 0, _MAX_LAMBDA) for name in _NAMES)
         (ax, ay), (bx, by) = (fields.integers(name, 2, -_MAX_38, _MAX_38) for name in _VECTOR_NAMES)
         u, v, w, z, d_sq = (fields.integer(name, -_MAX_38, _MAX_38) for name in _DERIVED_NAMES)
         return cls(alpha, beta, c, s, lambda_, (ax, ay), (bx, by), u, v, w, z, d_sq)
 
     def state(self) -> dict[str, object]:
-        """Return the parameters as JSON values, under the names used here."""
+        """Return the parameters as JSON values, under the names that `from_fields` reads."""
         numbers = (self.alpha, self.beta, self.c, self.s, self.lambda_, self.u, self.v, self.w, self.z, self.d_sq)
         state: dict[str, object] = dict(zip((*_NAMES, *_DERIVED_NAMES), map(str, numbers), strict=True))
         points = zip(_VECTOR_NAMES, (self.tau_alpha, self.tau_beta), strict=True)
@@ -160,7 +160,7 @@ class EclpParameters(_DerivedValues):
         return state
 
     def invariant(self, x: int, y: int) -> Invariant:
-        """Return r for the balances. Raises `SwapReverts` beyond the contract's limits."""
+        """Return the invariant r for the balances x and y. Raises `SwapReverts` beyond the contract's limits."""
         if x + y > _MAX_BALANCES:
             raise SwapReverts("the pool's balances exceed the contract's limit")
         terms, s, c, lambda_ = self._terms, self.s, self.c, self.lambda_

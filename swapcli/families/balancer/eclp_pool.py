@@ -1,4 +1,4 @@
-"""The common part of Gyroscope's E-CLPs in both Balancer vaults: the maths of `eclp_math` on scaled balances."""
+"""The code that Gyroscope's E-CLPs in both Balancer vaults share: the maths of `eclp_math` on scaled balances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def _read_parameters(fields: StateFields, _: int) -> EclpParameters:
 
 
 class EclpPool(BalancerPool):
-    """An E-CLP. The families have the field `parameters`, as returned by the pool's `getECLPParams()`."""
+    """An E-CLP. The families that derive from it have the field `parameters`, as returned by the pool's
+    `getECLPParams()`."""
 
     __slots__ = ()
 
@@ -34,7 +35,7 @@ class EclpPool(BalancerPool):
         return self.parameters.amount_out((balances[0], balances[1]), i, amount_in)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.scaled_balances()
         return eclp_curve(self.parameters, (x, y), i, self.base_units_per_scaled(i, j))

@@ -1,4 +1,4 @@
-"""The rows of pools in Balancer's second and third vaults."""
+"""The `FAMILIES` and `KINDS` rows for pools in Balancer's second and third vaults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BalancerV2Constants(NamedTuple):
 class BalancerV3Constants(NamedTuple):
     """The constants of a pool in Balancer's third vault.
 
-    `pool_tokens` are a boosted pool's own tokens; other pools trade their own.
+    `pool_tokens` are a boosted pool's own tokens, empty for other pools.
     """
 
     vault: str = ""

@@ -13,9 +13,9 @@ from swapcli.families.uniswap.constant_product import ConstantProductCurve
 def curve_with_virtual_balances(
     live: Sequence[int], virtual: Sequence[int], i: int, j: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the curve for selling the i-th token for the j-th, up to the pool's balance of the latter.
+    """Return the curve for selling the i-th token for the j-th, up to the pool's balance of the j-th token.
 
-    `units` are base units per unit of the balances, in and out, fee included.
+    `units` are the base units per balance unit, of the input and of the output, with the fee included.
     """
     bought_balance, virtual_out = live[j], virtual[j]
     x, y = live[i] + virtual[i], bought_balance + virtual_out

@@ -38,11 +38,11 @@ _LATEST_VERSION: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Weighted(Pool):
-    """A weighted pool: `reserves` in base units, `weights` as 10^18 fractions that add up to one, and the factory's
-    `version`.
+    """A Balancer V2 weighted pool: `reserves` in base units, `weights` as fractions scaled by 10^18 that add up to one,
+    and the factory's `version`.
 
     `pool_id` is the Vault's ID for the pool: 32 bytes in hex, empty if unknown. `fee_remainder_wad` is the part of the
-    fee that `fee_ppm` rounds off, as a 10^18 fraction.
+    fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.
     """
 
     reserves: tuple[int, ...]
@@ -57,13 +57,13 @@ class Weighted(Pool):
 
     @property
     def swap_fee(self) -> int:
-        """Return the whole fee as a 10^18 fraction."""
+        """The total fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault.
 
-        Raises the errors of `Pool.swap`, `SwapReverts` above 30% of the balance.
+        Raises the same errors as `Pool.swap`, with `SwapReverts` above 30% of the balance.
         """
         i, j = token_indices(self, token_in, token_out)
         if not (self.reserves[i] and self.reserves[j]):
@@ -78,7 +78,7 @@ class Weighted(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in_after_fee = x * MAX_IN_RATIO // WAD
@@ -138,7 +138,7 @@ _replace_reserves = fast_replace(Weighted, "reserves")
 
 
 def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
-    """Read `weights`: 10^18 fractions of at least 1% that add up to one."""
+    """Read `weights`: fractions scaled by 10^18, each at least 1%, that add up to one."""
     weights = fields.uints("weights", count)
     for k, weight in enumerate(weights):
         if weight < _MIN_WEIGHT:
@@ -149,7 +149,8 @@ def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 
 
 def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
-    """Return base ^ exponent, rounded up, like the contracts' `powUp`, which multiplies out 1, 2 and 4."""
+    """Return base ^ exponent, rounded up, like the contracts' `powUp`, which multiplies out the exponents 1, 2 and
+    4."""
     if has_shortcuts:
         if exponent == WAD:
             return base
@@ -180,7 +181,7 @@ class WeightedCurve:
         self.start_rate: float = gamma * weight_ratio * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0

@@ -1,9 +1,9 @@
-"""One direction of a bin pool in floats, for the solver: a polygon with one segment per bin.
+"""One direction of a bin pool in floating point, for the solver: a polygon with one segment per bin.
 
-The rate inside a bin is constant. Here it falls by a tiny part from the start of the bin to its end, so that the amount
-is still a function of the rate. Without the contract's rounding, the curve is exact at the ends of the bins; between
-them it is above the true one by at most an eighth of that part of the bin's output. If fees make a later bin cheaper
-than an earlier one, the two are joined into one segment, so that the curve stays concave.
+The rate inside a bin is constant. In this curve, it falls by a tiny fraction from the start of the bin to its end, so
+that the amount is still a function of the rate. Without the contract's rounding, the curve is exact at the ends of the
+bins; between them it is above the true curve by at most an eighth of that fraction of the bin's output. If fees make a
+later bin cheaper than an earlier one, the two are joined into one segment, so that the curve stays concave.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ float rounding errors."""
 
 
 class BinCurve:
-    """A curve of bins; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the swap."""
+    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the
+    swap."""
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 
@@ -49,7 +50,7 @@ class BinCurve:
         self.capacity: float = min(self._ins[-1] * CAPACITY_MARGIN, float(max_amount_in))
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         i = bisect_right(self._ends, -rate)

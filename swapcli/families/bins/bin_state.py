@@ -25,24 +25,24 @@ class Bins(NamedTuple):
     amounts_y: tuple[int, ...]
 
     def position(self, bin_id: int) -> int | None:
-        """Return the position of a bin; None if it is not in the list."""
+        """Return the position of a bin, or None if it is not in the list."""
         i = bisect_left(self.ids, bin_id)
         return i if i < len(self.ids) and self.ids[i] == bin_id else None
 
     def replace(self, amounts: Mapping[int, tuple[int, int]]) -> Self:
-        """Return the bins with new amounts (x, y) at some positions."""
+        """Return the bins with the (x, y) amounts replaced at the positions in `amounts`."""
         xs, ys = list(self.amounts_x), list(self.amounts_y)
         for i, (x, y) in amounts.items():
             xs[i], ys[i] = x, y
         return type(self)(self.ids, tuple(xs), tuple(ys))
 
     def without(self, bin_id: int) -> Self:
-        """Return the bins without one of them."""
+        """Return the bins without the bin `bin_id`."""
         rows = [row for row in zip(*self, strict=True) if row[0] != bin_id]
         return type(self)(*(tuple(row[k] for row in rows) for k in range(3)))
 
     def state(self) -> list[list[object]]:
-        """Return the value in the form that `read_bins` reads."""
+        """Return the bins in the form that `read_bins` reads."""
         return [[bin_id, str(x), str(y)] for bin_id, x, y in zip(*self, strict=True)]
 
 
@@ -62,8 +62,8 @@ def read_bins(fields: StateFields, bin_step: int) -> Bins:
 
 
 def check_sides(bins: Bins, active_id: int) -> None:
-    """Raise `InvalidPoolState` if a bin below the active one has X, or one above it has Y: no swap leaves such a
-    state."""
+    """Raise `InvalidPoolState` if a bin below the active one has X or one above it has Y, which no swap leaves
+    behind."""
     for k, (bin_id, x, y) in enumerate(zip(*bins, strict=True)):
         if (x and bin_id < active_id) or (y and bin_id > active_id):
             side = "X below" if x and bin_id < active_id else "Y above"

@@ -2,7 +2,7 @@
 
 X is the first token, Y the second. Every bin trades at its own constant price. A swap empties the bought token from the
 active bin, then continues to the next one: down when X is sold, up when Y is sold. In an emptied bin, the fee is added
-to the price; in the last bin, it comes off the rest of the input. Each fee is rounded separately.
+to the price; in the last bin, it is deducted from the remaining input. Each fee is rounded separately.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class BinFees(Protocol):
 
 
 class BinSwap(NamedTuple):
-    """The result of a swap: the output, the unsold rest of the input, the last bin, and new amounts by position."""
+    """The result of a swap: the output, the unsold part of the input, the last bin, and the new amounts by position."""
 
     amount_out: int
     amount_left: int

@@ -55,10 +55,10 @@ class _Fees(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InfinityBin(Pool):
-    """A bin pool. `fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm`, for selling X and selling Y, are
-    added to it.
+    """A PancakeSwap Infinity bin pool. `fee_ppm` is the liquidity providers' fee; `protocol_fees_ppm`, for selling X
+    and selling Y, are added to it.
 
-    `bins` are those in the contract's tree. The active bin may be outside the tree, for example after almost all
+    `bins` are the bins in the contract's tree. The active bin may be outside the tree, for example after almost all
     liquidity has been removed: `is_active_bin_listed` is then false, and a swap that leaves the bin does not find it
     again.
     """
@@ -77,21 +77,21 @@ class InfinityBin(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool ID: one contract holds all pools."""
+        """The ID of the pool: one contract holds all pools."""
         return self.pool_key.pool_id
 
     @property
     def is_single_use(self) -> bool:
-        """Whether a hook is called after each swap and may change the pool, which makes a second swap unpredictable."""
+        """Whether a hook is called after each swap. It may change the pool, which makes a second swap unpredictable."""
         return is_infinity_hook_called_after_swaps(self.pool_key.parameters)
 
     @property
     def bin_step(self) -> int:
-        """The relative distance between the prices of two bins, in basis points."""
+        """The relative distance between the prices of two neighbouring bins, in basis points."""
         return self.pool_key.step
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`; the contract has no partial fills."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`; the contract has no partial fills."""
         swap_for_y = is_forward(self, token_in, token_out)
         if amount_in >= _AMOUNT_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^127 - 1")
@@ -106,7 +106,7 @@ class InfinityBin(Pool):
         return result.amount_out, self._after(result.active_id, result.amounts)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate per bin."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per bin."""
         swap_for_y = is_forward(self, token_in, token_out)
         gamma = (PPM - self.swap_fee_ppm(swap_for_y=swap_for_y)) / PPM
         outputs = self.bins.amounts_y if swap_for_y else self.bins.amounts_x
@@ -119,7 +119,7 @@ class InfinityBin(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state: dict[str, object] = {"active_id": self.active_id, "bin_step": self.bin_step, "bins": self.bins.state()}
         if self.protocol_fees_ppm != NO_FEES:
             state["protocol_fees_ppm"] = list(self.protocol_fees_ppm)
@@ -158,17 +158,17 @@ class InfinityBin(Pool):
         )
 
     def swap_fee_ppm(self, *, swap_for_y: bool) -> int:
-        """Return the whole fee of a swap that sells X (`swap_for_y`) or Y."""
+        """Return the total fee of a swap that sells X (`swap_for_y`) or Y."""
         return with_protocol_fee(self.fee_ppm, self.protocol_fees_ppm[not swap_for_y])
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the bins between this state and `after`."""
+        """Return `swap_gas` plus the gas for the bins between this state and `after`."""
         assert isinstance(after, InfinityBin)
         ids = self.bins.ids
         return self.swap_gas + BIN_GAS * abs(bisect_left(ids, after.active_id) - bisect_left(ids, self.active_id))
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         swap_for_y = is_forward(self, token_in, token_out)
         gamma = (PPM - self.swap_fee_ppm(swap_for_y=swap_for_y)) / PPM
         count = -1
@@ -179,7 +179,7 @@ class InfinityBin(Pool):
         return self.swap_gas + BIN_GAS * max(count, 0)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `fee` (from the key), `binStep` and the rest of the pool's key."""
+        """Return `fee` (from the key), `binStep`, and the other fields of the pool's key."""
         return {"fee": self.pool_key.fee, "binStep": self.bin_step, **self.pool_key.api_extra_data(self.tokens)}
 
     def _after(self, active_id: int, amounts: Mapping[int, tuple[int, int]]) -> Self:

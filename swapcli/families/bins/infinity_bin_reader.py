@@ -51,7 +51,7 @@ _AMOUNT_BITS: Final = 128  # a word packs two amounts
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; in one if the active bin and the bins are as before."""
+    """Read a pool in three rounds of calls, or in one if the active bin and the listed bins are still the same."""
     check_key(ref)
     source = _BinsInManager(ref.address, slot_of_id(ref.pool_id, _POOLS_SLOT))
     guesses: list[ContractCall] = []
@@ -81,12 +81,12 @@ def _load(ref: PoolRef, source: _BinsInManager) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """The same as `read_initialized`."""
+    """Same as `read_initialized`."""
     return read_initialized(factory, log, wrapped_native, InfinityBin.family)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the key of a known pool and its last bins."""
+    """Return `ref` with the key, the active bin and the listed bins of a known pool."""
     assert isinstance(pool, InfinityBin)
     key = pool.pool_key
     has_dynamic_fee = key.fee == DYNAMIC_FEE
@@ -123,7 +123,7 @@ class _BinsInManager:
         return extsload_call(self._manager, slots)
 
     def read_slot0(self) -> Generator[Sequence[ContractCall], Sequence[ReturnData], _Slot0]:
-        """Read the active bin and the fees in one round.
+        """Read the active bin and the fees in one round of calls.
 
         Raises `InvalidUpstreamResponse` while the manager is paused.
         """
@@ -133,7 +133,7 @@ class _BinsInManager:
         return _Slot0(slot0 & MAX_ID, *fees_in(slot0 >> 24))
 
     def read_listed_ids(self, active_id: int) -> Generator[Sequence[ContractCall], Sequence[ReturnData], list[int]]:
-        """Read the IDs that the tree lists around the active bin, ascending, in one round."""
+        """Read the IDs that the tree lists around the active bin, ascending, in one round of calls."""
         (answer,) = yield [self.leaves_call(active_id)]
         words = _words_around(active_id)
         return [
@@ -147,7 +147,7 @@ class _BinsInManager:
     def read_bins(
         self, active_id: int, listed: Sequence[int]
     ) -> Generator[Sequence[ContractCall], Sequence[ReturnData], list[list[int]]]:
-        """Read [id, x, y] of the active bin and of the bins that the tree lists, ascending, in one round."""
+        """Read [id, x, y] of the active bin and of the bins that the tree lists, ascending, in one round of calls."""
         (answer,) = yield [self.reserves_call(active_id, listed)]
         ids = _with_active(active_id, listed)
         mask = (1 << _AMOUNT_BITS) - 1

@@ -39,7 +39,7 @@ bins and 236,400 in eleven."""
 
 @dataclass(frozen=True, slots=True)
 class LiquidityBook(Pool):
-    """A pair. `fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
+    """A Liquidity Book pair. `fee_ppm` is the base fee, rounded down. `tokens` are X and Y, in the contract's order."""
 
     active_id: int
     bin_step: int
@@ -58,7 +58,7 @@ class LiquidityBook(Pool):
         return self.timestamp - self.volatility.updated_at < self.fee_parameters.decay_period_s
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`; the contract has no partial fills."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`; the contract has no partial fills."""
         swap_for_y = is_forward(self, token_in, token_out)
         if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
@@ -74,13 +74,13 @@ class LiquidityBook(Pool):
         return result.amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate per bin."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per bin."""
         swap_for_y = is_forward(self, token_in, token_out)
         outputs = self.bins.amounts_y if swap_for_y else self.bins.amounts_x
         return BinCurve(((rate, outputs[i]) for i, rate in self._rates(swap_for_y)), UINT128_LIMIT - 1)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         return {
             "active_id": self.active_id,
             "bin_step": self.bin_step,
@@ -115,13 +115,13 @@ class LiquidityBook(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the bins between this state and `after`."""
+        """Return `swap_gas` plus the gas for the bins between this state and `after`."""
         assert isinstance(after, LiquidityBook)
         ids = self.bins.ids
         return self.swap_gas + BIN_GAS * abs(bisect_left(ids, after.active_id) - bisect_left(ids, self.active_id))
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         rates = self._rates(is_forward(self, token_in, token_out))
         count = sum(1 for _, bin_rate in rates if bin_rate >= rate)
         return self.swap_gas + BIN_GAS * max(count - 1, 0)

@@ -35,7 +35,7 @@ _SWAP_HOOKS: Final = 0b11 << 160
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pair in two rounds; in one if the active bin is the same as in the last read."""
+    """Read a pair in two rounds of calls, or in one if the active bin is the same as in the last read."""
     guesses = _bin_calls(ref.address, ref.last_bins.active_id) if ref.last_bins else []
     return (yield from with_prefetch(_load(ref), guesses))
 
@@ -66,12 +66,12 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pair in one round."""
+    """Read the tokens of a pair in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the active bin of a known pair."""
+    """Return `ref` with the active bin of a known pair."""
     assert isinstance(pool, LiquidityBook)
     return ref._replace(last_read=LastBins(pool.active_id))
 

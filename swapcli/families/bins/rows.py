@@ -1,4 +1,4 @@
-"""The rows of bin pools."""
+"""The `FAMILIES` and `KINDS` rows for bin pools."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The fee of Liquidity Book: a base fee, and a variable fee that grows with the number of bins crossed by recent swaps.
 
 The contract's accumulator adds the distance of a bin from the reference bin to a reference volatility that earlier
-swaps leave. The first swap after the filter period renews both references; after the decay period, earlier swaps no
+swaps have left. The first swap after the filter period renews both references; after the decay period, earlier swaps no
 longer count. So the fee depends on the time of the swap and on the bin. Source: `PairParameterHelper.sol` of joe-v2.
 """
 
@@ -39,7 +39,7 @@ class FeeParameters(NamedTuple):
         return self.base_factor * bin_step // _BASE_FACTORS_PER_PPM
 
     def fee(self, bin_step: int, accumulator: int) -> int:
-        """Return the whole fee at an accumulated volatility, scaled by `WAD`."""
+        """Return the total fee, scaled by `WAD`, at an accumulated volatility of `accumulator`."""
         base = self.base_factor * bin_step * _BASE_FEE_UNIT
         product = accumulator * bin_step
         # Rounded up by the contract.
@@ -55,7 +55,7 @@ class Volatility(NamedTuple):
     updated_at: int
 
     def at(self, now: int, active_id: int, parameters: FeeParameters) -> Self:
-        """Return the parameters with which a swap at the time `now` starts."""
+        """Return the parameters at the start of a swap at the time `now`."""
         elapsed = now - self.updated_at
         if elapsed < parameters.filter_period_s:
             return self._replace(updated_at=now)
@@ -64,7 +64,7 @@ class Volatility(NamedTuple):
         return self._replace(reference=reference, id_reference=active_id, updated_at=now)
 
     def accumulator_in(self, bin_id: int, parameters: FeeParameters) -> int:
-        """Return the accumulator of a swap in a bin."""
+        """Return the volatility accumulator while a swap is in a bin."""
         return min(self.reference + abs(bin_id - self.id_reference) * BPS, parameters.max_accumulator)
 
 

@@ -9,7 +9,7 @@ swap of the same block starts from them. The fee stays in the pool; it grows fro
 out of balance.
 
 The state holds the contract's values at one block: `price_oracle`, and during a ramp `amp` and `gamma`, depend on its
-time. The stored invariant is not that of the stored balances, except during a ramp, when each swap solves for it.
+time. The stored invariant does not belong to the stored balances, except during a ramp, when each swap solves for it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MAX_UINT128: Final = (1 << 128) - 1
 
 
 class CryptoParameters(NamedTuple):
-    """The parameters of a pool at a block.
+    """The parameters of a cryptoswap pool at a block.
 
     Fees are scaled by 10^10, `amp` is A n^n 10^4, and all others are scaled by 10^18. `ramp_seconds_left` is the time
     until `amp` and `gamma` stop changing, None if they do not change.
@@ -76,7 +76,7 @@ class CryptoParameters(NamedTuple):
 
 
 class CryptoPrices(NamedTuple):
-    """A pool's data on prices and profit. Prices are those of each coin after the first in coin 0, scaled by 10^18.
+    """A pool's prices and profit. Each price is that of a coin after the first, in units of coin 0, scaled by 10^18.
 
     Pools with the StableSwap maths also have `burnable_shares`, the donated liquidity tokens that a move of the scale
     may burn at the block, and `scale_is_fixed`, which means that the scale cannot move because of an earlier swap in
@@ -123,7 +123,7 @@ class CryptoSwap(Pool):
         return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's `exchange` does. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` as the contract's `exchange` does. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -140,7 +140,7 @@ class CryptoSwap(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             return ZeroCurve()
@@ -300,7 +300,7 @@ class CryptoSwap(Pool):
         return amount_out, after
 
     def _fx_curve(self, i: int, j: int) -> RateCurve:
-        """Return the curve of one direction in floats, from the sold coin's balance and the other balance at the
+        """Return the floating-point curve of one direction, from the sold coin's balance and the other balance at the
         invariant."""
         parameters, balances = self.parameters, self._scaled_reserves()
         amp = parameters.amp

@@ -1,4 +1,4 @@
-"""Cryptoswap in floats: one direction of a pool of two or three coins, with the fee that grows out of balance.
+"""Cryptoswap in floating point: one direction of a pool of two or three coins, with the fee that grows out of balance.
 
 In units of the invariant D, with x and y the two balances, w the third (if any), n coins, c = n^n w and
 
@@ -41,8 +41,8 @@ class CryptoFee(NamedTuple):
 class CryptoSwapCurve(HullCurve):
     """One direction of the pool in units of D; see `HullCurve`.
 
-    It starts at the sold balance on the invariant. This matches the pool's bought balance, unless D comes from other
-    parameters: then a swap pays the difference at once, and the curve omits it.
+    The curve starts at the sold balance on the invariant. This matches the pool's bought balance, unless D comes from
+    other parameters: then a swap pays the difference at once, and the curve omits it.
     """
 
     __slots__ = ("_a", "_b", "_c", "_fee", "_gamma", "_n", "_q0", "_x", "_y", "_z")

@@ -46,9 +46,9 @@ Solution = tuple[int, int]
 
 
 class Maths(NamedTuple):
-    """A version of the maths contract for a number of coins: its limits and its functions.
+    """One version of the maths contract for a given number of coins: its limits and its functions.
 
-    Their first arguments are `amp` and `gamma`; balances are in the order of the coins.
+    The functions' first arguments are `amp` and `gamma`; balances are in the order of the coins.
     """
 
     max_gamma: int

@@ -1,7 +1,8 @@
 """Read Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
 
-The pool and its maths contract return their versions, which determine the maths and its limits; unknown versions are
-omitted. The price oracle, A, gamma and the released part of donated liquidity are values at the block's time.
+The pool and its maths contract return their versions, which determine the maths and its limits; pools of unknown
+versions are skipped. The price oracle, A, gamma and the released part of donated liquidity are values at the block's
+time.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins and version of a factory's pool in two rounds."""
+    """Read the coins and version of a factory's pool in two rounds of calls."""
     first, second, third, version, maths = yield [
         *(ContractCall(address, encode_call(_COIN, k), may_revert=k == 2) for k in range(3)),
         *(ContractCall(address, encode_call(name)) for name in (_VERSION, _MATHS)),
@@ -98,7 +99,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Add the version, which never changes."""
+    """Return `ref` with the pool's version, which never changes."""
     return ref._replace(constants=CryptoSwapConstants(pool.parameters.version)) if isinstance(pool, CryptoSwap) else ref
 
 

@@ -1,11 +1,12 @@
-"""Curve's StableSwap-NG metapools: a coin against the liquidity token of a base pool, and thus against its coins.
+"""Curve's StableSwap-NG metapools. They trade a coin against the liquidity token of a base pool, and thus against the
+coins of that pool.
 
 The first token is the metapool's own coin, the second the liquidity token, and the others are the base pool's coins. A
 swap of the own coin for a base coin also withdraws that coin from the base pool; the other direction deposits it. The
 liquidity token counts at the base pool's virtual price at the start of the swap. Base coins are not swapped for each
 other here: the base pool does that for less gas.
 
-The state includes that of the base pool, which is shared: swaps in the base pool and in its other metapools change it.
+The state includes the base pool's state, which is shared: swaps in the base pool and in its other metapools change it.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ _FIRST_SAMPLE: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CurveMeta(Pool):
-    """A metapool.
+    """A StableSwap-NG metapool.
 
-    `own` is the pool of the own coin and the liquidity token, without the latter's rate; `base` is the base pool.
+    `own` is the pool of the own coin and the liquidity token, without the liquidity token's rate; `base` is the base
+    pool.
     """
 
     own: StableSwap
@@ -58,16 +60,16 @@ class CurveMeta(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether A or a rate of one of the two pools may change."""
+        """Whether A or a rate may change, in the metapool or in the base pool."""
         return self.own.changes_without_events or self.base.pool.changes_without_events
 
     @property
     def shared_states(self) -> tuple[SharedState]:
-        """Return the base pool's state."""
+        """The base pool's state."""
         return (SharedState(self.base.pool.address, self.base.pool.reserves, self.base.lp_supply),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with a different state of the base pool."""
+        """Return the metapool with the base pool's state replaced by `shared`."""
         supply = self.base.lp_supply if shared.lp_supply is None else shared.lp_supply
         after: Self = _replace_pools(
             self, self.own, LiquidPool(replace(self.base.pool, reserves=shared.reserves), supply)
@@ -77,7 +79,7 @@ class CurveMeta(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` like the contract's `exchange` or `exchange_underlying`.
 
-        Raises the errors of `Pool.swap`.
+        Raises the same errors as `Pool.swap`.
         """
         i, j = self._direction(token_in, token_out)
         own = replace(self.own, rates=(self.own.rates[_OWN], self.base.virtual_price))
@@ -98,7 +100,8 @@ class CurveMeta(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: the concave hull of some swaps if the base pool takes part."""
+        """Return the floating-point curve for selling `token_in`: the concave hull of sample swaps if the base pool is
+        involved."""
         i, j = token_indices(self, token_in, token_out)
         if not self._is_offered(i, j):
             return ZeroCurve()

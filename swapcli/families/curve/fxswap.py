@@ -4,8 +4,8 @@ YieldBasis uses these pools, too. A swap follows the StableSwap invariant of the
 exists but is not used. The pool reports version v2.1.0d, its maths contract v0.1.0.
 
 The scale moves towards the oracle at most once per block, with its first swap. The cost is first paid with donated
-liquidity tokens: those released by the block (`burnable_shares`) are burned as far as needed to keep the value of the
-others. The rest comes from the pool's profit, half of which is kept.
+liquidity tokens: the tokens released by the block (`burnable_shares`) are burned as far as needed to keep the value of
+the other tokens. The rest comes from the pool's profit, half of which is kept.
 
 Source: v2.1.0d as verified for deployed pools, with StableswapMath.vy of curvefi/twocrypto-ng a29db23. One pool is
 known (0x57129759d0e23116c1e7402dbc084e53d2e209a2 of Ethereum) that takes the lesser of both steps of the scale in place
@@ -39,7 +39,7 @@ The last of sixteen is at 3e-4 of the first, which finds fees that change within
 
 
 class FxPrices(NamedTuple):
-    """The values besides the balances that a swap changes: see `CryptoPrices`.
+    """The values that a swap changes besides the balances; see `CryptoPrices`.
 
     `supply` is the number of liquidity tokens.
     """
@@ -149,7 +149,7 @@ def _check_amp(amp: int) -> None:
 
 
 class FxSwapCurve(StableSwapCurve):
-    """One direction of such a pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
+    """One direction of an FXSwap pool: `StableSwapCurve` without a fee, and the fee at the balances after the trade.
 
     The fee is out - (out - mid) g k / (g k + 1 - k) with g = fee gamma and k = 4 x y / (x + y)^2.
     """

@@ -1,4 +1,4 @@
-"""The rows of Curve's pools."""
+"""The `FAMILIES` and `KINDS` rows for Curve's pools."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class StableSwap(Pool):
 
     `offpeg_fee_multiplier` is scaled by 10^10; at values up to one, including 0, the fee is constant. `amp` and
     `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract. `fee_remainder_wad` is the part
-    of the fee that `fee_ppm` rounds off, as a 10^18 fraction.
+    of the fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.
     """
 
     reserves: tuple[int, ...]
@@ -97,16 +97,16 @@ class StableSwap(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState]:
-        """Return the reserves, which swaps in metapools of this pool also change."""
+        """The reserves, which swaps in metapools of this pool also change."""
         return (SharedState(self.address, self.reserves),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with other reserves."""
+        """Return the pool with its reserves replaced by those in `shared`."""
         after: Self = _replace_reserves(self, shared.reserves)
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` like the contract's `exchange`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` like the contract's `exchange`. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         rates = self.contract_rates()
         balances = scale_to_18_decimals(self.reserves, rates)
@@ -122,7 +122,7 @@ class StableSwap(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         rates = self.contract_rates()
         try:
@@ -171,8 +171,8 @@ class StableSwap(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
 
-        These are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a fee that is
-        not a whole number of parts per million.
+        The optional fields are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a
+        fee that is not a whole number of parts per million.
         """
         check_multi_token(identity)
         fields = StateFields(state)
@@ -209,17 +209,17 @@ class StableSwap(Pool):
 
     @property
     def swap_fee(self) -> int:
-        """Return the basic fee as a 10^18 fraction."""
+        """The basic fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     @property
     def contract_fee(self) -> int:
-        """Return the basic fee scaled by 10^10, as in the contract."""
+        """The basic fee scaled by 10^10, as in the contract."""
         return self.swap_fee // _FEE_UNIT
 
     @property
     def precise_amp(self) -> int:
-        """Return A scaled by 100, as used in the maths."""
+        """A scaled by 100, as used in the maths."""
         return self.amp * A_PRECISION + self.amp_hundredths
 
     def contract_rates(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""StableSwap in floats: one direction of a pool with any number of coins, including a dynamic fee.
+"""StableSwap in floating point: one direction of a pool with any number of coins, including a dynamic fee.
 
 With the other balances fixed and amounts in units of D, the invariant is x + y + c = k / (x y), so each of the two
 balances solves a quadratic equation given the other. Newton steps on a nearly linear function of the rate (see

@@ -1,6 +1,7 @@
 """Single-coin deposits and withdrawals in Curve's StableSwap-NG pools, computed like the contract.
 
-Both charge a part of the swap fee for the imbalance that they cause. Half of it leaves the balances as an admin fee.
+Both operations charge a part of the swap fee for the imbalance that they cause. Half of this charge leaves the balances
+as an admin fee.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class LiquidPool(NamedTuple):
 
     @property
     def virtual_price(self) -> int:
-        """The value of a liquidity token, scaled by 10^18. Raises `PoolError` if it has none."""
+        """The value of a liquidity token, scaled by 10^18. Raises `PoolError` if the token has no value."""
         return WAD * self._invariant() // self.lp_supply
 
     def deposit(self, k: int, amount: int) -> tuple[int, LiquidPool]:

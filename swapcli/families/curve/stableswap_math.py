@@ -1,6 +1,6 @@
 """The integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
 
-It is that of StableSwap-NG unless noted otherwise.
+The maths is that of StableSwap-NG unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
 def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
     """Raise `SwapReverts` if the oracle of a two-coin pool from before StableSwap-NG would revert.
 
-    It stores the price in 128 bits without a limit, whereas NG limits it.
+    That oracle stores the price in 128 bits without a limit, whereas StableSwap-NG limits the price.
     """
     if price_of_second(balances, amp, d) >> PACKED_BITS:
         raise SwapReverts("the price is too high for the contract's oracle")

@@ -1,8 +1,8 @@
 """Read Curve's StableSwap-NG pools, and plain pools from the previous factory, which lack some functions.
 
 `version()` distinguishes the two, and `ma_exp_time()` shows which plain pools have a price oracle. A pool of another
-version may round differently, so it is omitted. Also omitted are plain pools with rates from oracles, with whose
-contracts this family was not compared, and pools of the native coin, which a swap would have to pay with the
+version may round differently, so it is skipped. Plain pools with rates from oracles are skipped too, because this
+family was not compared with their contracts. So are pools of the native coin, which a swap would have to pay with the
 transaction.
 """
 
@@ -57,7 +57,7 @@ _RATES_AT = len(_NAMES) + _NEWER_NAMES.index(_RATES)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if it is a metapool with an unknown base pool."""
+    """Read a pool in one round of calls, or in two if it is a metapool with an unknown base pool."""
     if ref.family == CurveMeta.family:
         return (yield from _load_meta(ref))
     version, oracle_time, rate_oracle, *answers = yield [
@@ -128,7 +128,7 @@ def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins of a factory's pool in one round; in two if it is a metapool."""
+    """Read the coins of a factory's pool in one round of calls, or in two if it is a metapool."""
     is_meta, base, version, *coins = yield [
         ContractCall(factory.address, encode_call(_IS_META, address), may_revert=True),
         ContractCall(address, encode_call(_BASE_POOL), may_revert=True),
@@ -152,7 +152,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Add the base pool of a metapool."""
+    """Return `ref` with the address of the base pool, if the pool is a metapool."""
     return ref._replace(constants=MetapoolConstants(pool.base.pool.address)) if isinstance(pool, CurveMeta) else ref
 
 

@@ -1,4 +1,4 @@
-"""One direction of a DODO pool in floats, for the solver.
+"""One direction of a DODO pool in floating point, for the solver.
 
 A sale first raises the pool's balance of the sold token to its target, if it is below; the rest moves its balance of
 the bought token away from the target. With the guide price i, fee included, both parts have a closed form:
@@ -21,8 +21,9 @@ _LEAST: Final = 1e-300
 
 
 class DodoCurve:
-    """See `RateCurve`. In the sold token, `balance_in` is below `target_in` by the amount of the first part; they are
-    equal if there is none. The second part starts at `balance_out`, and is omitted if `target_out` is 0.
+    """The curve of one direction; see `RateCurve`. In the sold token, `balance_in` is below `target_in` by the amount
+    of the first part; they are equal if there is none. The second part starts at `balance_out`, and is omitted if
+    `target_out` is 0.
 
     `price` and both amounts of the bought token are after the fee. 0 < `k` <= 1; `max_in` is the largest input that
     the contract stores.
@@ -52,7 +53,7 @@ class DodoCurve:
         self.start_rate: float = self._start_rate() if self.capacity > 0.0 else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         k, length = self._k, self._first[0]

@@ -6,7 +6,8 @@ the integral of that price:
 
     i * sold = (V1 - V2) (1 - k + k V0^2 / (V1 V2))
 
-i and k are fractions of 10^18. Functions raise `SwapReverts` if the contracts revert, also because of an overflow.
+i and k are fractions scaled by 10^18. Functions raise `SwapReverts` if the contracts revert, also because of an
+overflow.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _WAD_SQUARED: Final = WAD * WAD
 
 
 def invert_price(price: int) -> int:
-    """Return the price of the other direction, rounded down."""
+    """Return the price of the opposite direction, rounded down."""
     return _WAD_SQUARED // price
 
 

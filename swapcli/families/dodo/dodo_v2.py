@@ -5,7 +5,7 @@ token from its reserves before every swap and has no target for the quote token.
 state R that shows which token is above its target, or that both are at their targets. `dodo_math` has the formulas.
 
 The liquidity providers' fee stays in the pool, and the maintainer's fee leaves it; both are taken from the output. The
-maintainer's fee may depend on the sender of the transaction: here it is that of a sender unknown to the contract.
+maintainer's fee may depend on the sender of the transaction: here it is the fee for a sender unknown to the contract.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class DodoState(StrEnum):
 class DodoV2(Pool):
     """A DODO V2 pool. `tokens` are base and quote. `price` and `slippage` are i and k; `targets` are stored or derived.
 
-    `lp_fee` and `maintainer_fee` are 10^18 fractions of the output; `fee_ppm` is their sum, rounded down. A vending
-    machine `derives_targets`: it is `ABOVE_ONE` and has no target for the quote token. Some private pools require at
-    least `min_amounts`.
+    `lp_fee` and `maintainer_fee` are fractions of the output, scaled by 10^18; `fee_ppm` is their sum, rounded down. A
+    vending machine `derives_targets`: it is `ABOVE_ONE` and has no target for the quote token. Some private pools
+    require at least `min_amounts`.
     """
 
     reserves: tuple[int, int]
@@ -76,7 +76,7 @@ class DodoV2(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell at the output of the contract's `querySellBase` or `querySellQuote`.
 
-        Raises the errors of `Pool.swap`.
+        Raises the same errors as `Pool.swap`.
         """
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
@@ -103,8 +103,8 @@ class DodoV2(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of one direction in floats: one part towards the sold token's target, one away from the
-        other's."""
+        """Return the floating-point curve for selling `token_in`: one part towards its target, then one away from the
+        target of `token_out`."""
         sells_base = is_forward(self, token_in, token_out)
         i, j = (0, 1) if sells_base else (1, 0)
         try:
@@ -133,7 +133,7 @@ class DodoV2(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "targets": [str(target) for target in self.targets],

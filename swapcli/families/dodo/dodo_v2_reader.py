@@ -1,6 +1,6 @@
-"""Read DODO V2 pools, each in one round.
+"""Read DODO V2 pools, each in one round of calls.
 
-The fees are those of a sender unknown to the contract. Owners of private pools can set price, slippage and fees, and
+The fees are those for a sender unknown to the contract. Owners of private pools can set price, slippage and fees, and
 anyone can make a pool update its balances, without a specific event, so pools are read at every block.
 """
 
@@ -32,7 +32,7 @@ _STATES: Final = tuple(DodoState)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
+    """Read a pool in one round of calls."""
     values = yield from read_views(
         view("state", ref.address, _STATE, decode=words(7)),
         view("fees", ref.address, "getUserFeeRate(address)", ZERO_ADDRESS, decode=words(2)),
@@ -57,12 +57,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call: base, quote, creator and pool."""
+    """Decode a pool creation event: base, quote, creator and pool. This takes no call."""
     yield from ()
     del wrapped_native
     data = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:]) + log.data

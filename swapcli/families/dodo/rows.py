@@ -1,4 +1,4 @@
-"""The row of DODO's pools."""
+"""The `FAMILIES` and `KINDS` rows for DODO's pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls to Ekubo's core for one pool, their results, and the search for ticks or times with such calls."""
+"""The calls to Ekubo's core for one pool, their results, and the search for ticks or times with these calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DELTA: Final = "get_pool_tick_liquidity_delta"
 
 
 class EkuboPoolCalls:
-    """The key of a pool, and the calls to the core that use it."""
+    """The key of a pool, and the calls to the core that use this key."""
 
     def __init__(self, ref: PoolRef) -> None:
         constants = ref.constants_as(EkuboConstants)
@@ -47,20 +47,20 @@ class EkuboPoolCalls:
         self._felts = (token0, token1, self.fee_x128, self.tick_spacing, int(self.extension, 16))
 
     def state_calls(self) -> list[ContractCall]:
-        """Return the calls for the core's class, the price and the liquidity."""
+        """Return the calls that read the core's class, the price and the liquidity."""
         return [class_hash_call(self._core), self.price_call(), self._call(LIQUIDITY)]
 
     def price_call(self) -> ContractCall:
-        """Return the call for the price and the tick, which are 0 for a key without a pool."""
+        """Return the call that reads the price and the tick, which are 0 for a key without a pool."""
         return self._call(PRICE)
 
     def next_call(self, start: int, end: int) -> ContractCall:
-        """Return the call for the first initialised tick above `start`, which searches roughly up to `end`."""
+        """Return the call that finds the first initialised tick above `start`. It searches roughly up to `end`."""
         words = (end - start) // (LATEST_CORE.word_bits * self.tick_spacing) + 1
         return self._call(NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
     def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
-        """Return the calls for the net liquidity of ticks."""
+        """Return the calls that read the net liquidity of `ticks`."""
         return [self._call(DELTA, *signed_felts(tick)) for tick in ticks]
 
     def _call(self, function: str, *felts: int) -> ContractCall:
@@ -98,8 +98,8 @@ class MarkSearch(NamedTuple):
     """A search for marks (ticks or times) with a contract that returns the first mark after a position.
 
     `call(start, end)` returns the call for the first mark in a gap. `read(gap, answer)` returns the position at which
-    the contract stopped, and whether it is a mark; it raises an error unless it is above the gap's start. A round has
-    at least `places` calls.
+    the contract stopped, and whether it is a mark; `read` raises an error unless that position is above the gap's
+    start. A round has at least `places` calls.
     """
 
     call: Callable[[int, int], ContractCall]

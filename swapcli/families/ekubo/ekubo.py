@@ -66,18 +66,18 @@ class Ekubo(EkuboPool):
 
     @property
     def core(self) -> Core:
-        """Return the row of `CORES` for the version."""
+        """The entry of `CORES` for the version."""
         return CORES[self.pool_key.version]
 
     def paid_of(self, amount_out: int, tick: int) -> int:
-        """Return the whole output, below 2^128."""
+        """Return the whole output. Raises `SwapReverts` if it is 2^128 or more."""
         del tick
         if amount_out >> LATEST_CORE.amount_bits:
             raise SwapReverts(f"pool {self.key}: the output {amount_out} exceeds 2^{LATEST_CORE.amount_bits} - 1")
         return amount_out
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         key = self.pool_key
         return {
             "pool_id": key.pool_id,

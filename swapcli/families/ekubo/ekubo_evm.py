@@ -98,7 +98,7 @@ class EkuboEvm(EkuboPool):
     core: ClassVar[Core] = CORE
 
     def paid_of(self, amount_out: int, tick: int) -> int:
-        """Return the output (2^127 at most), less the part that MEVCapture takes."""
+        """Return the output (at most 2^127) without the part that MEVCapture takes."""
         amount_out = min(amount_out, 1 << CORE.amount_bits)
         return amount_out - (amount_out * self._captured_fee_x64(tick) + _WHOLE - 1 >> CORE.fee_bits)
 
@@ -112,7 +112,8 @@ class EkuboEvm(EkuboPool):
         return min(spacings_x64 * key.fee >> 64, _WHOLE - 1)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
+        """Return the floating-point curve for selling `token_in` for `token_out`. Its table of ticks is built on first
+        use."""
         plain = self.plain_curve(token_in, token_out)
         if self.pool_key.first_tick is None:
             return plain
@@ -139,7 +140,7 @@ class EkuboEvm(EkuboPool):
             yield (amount_out - start_out) / (amount_in - start_in), int(amount_out - start_out)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         key = self.pool_key
         state: dict[str, object] = {"pool_id": key.pool_id, "fee_x64": str(key.fee), "extension": key.extension}
         if key.is_native:
@@ -159,8 +160,8 @@ class EkuboEvm(EkuboPool):
         """Read `pool_id, fee_x64, extension, sqrt_ratio, tick, liquidity`, and the fields of the pool's type.
 
         A concentrated pool has `tick_spacing` and `ticks: [[tick, net], ...]`, a stableswap pool `amplification` and
-        `center_tick`; its `liquidity` is that of its range. Optional: `native`, and with MEVCapture `first_tick`,
-        by default `tick`. `fee_ppm` must be `fee_x64` rounded.
+        `center_tick`; its `liquidity` is the liquidity of its range. Optional: `native`, and with MEVCapture
+        `first_tick`, by default `tick`. `fee_ppm` must be `fee_x64` rounded.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -179,7 +180,7 @@ class EkuboEvm(EkuboPool):
         return floor(_tick_of_rate(rate / gamma, down))
 
     def gas_units_at(self, tick: int) -> int:
-        """Return `gas_units` of a swap that ends at `tick`; in a stableswap pool, ticks cost nothing."""
+        """Return the gas units of a swap that ends at `tick`. In a stableswap pool, ticks cost no gas."""
         key = self.pool_key
         if not key.tick_spacing:
             return self.swap_gas
@@ -212,7 +213,7 @@ def config_of(key: EkuboKey) -> str:
 
 
 def may_change_amounts(extension: str) -> bool:
-    """Return whether an extension runs before or after a swap and its effect is not known."""
+    """Return whether an extension runs before or after a swap with an unknown effect."""
     return bool(int(extension[2:4], 16) & _CALLS_AT_SWAPS) and extension not in (*EXACT_EXTENSIONS, MEV_CAPTURE)
 
 

@@ -81,7 +81,7 @@ class _Config(NamedTuple):
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. Its key must hash to its ID, because swaps identify it by that key."""
+    """Read a pool in one round of calls. Its key must hash to its ID, because swaps identify it by that key."""
     key = ref.constants_as(EkuboEvmConstants)
     if not key.lens:
         raise invalid_response(_FETCH, "the catalogue has no contract that reads its ticks")
@@ -131,7 +131,7 @@ def _read_position(answer: ReturnData, config: _Config) -> dict[str, object]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's initialisation, without a call. Reject extensions that may change a swap."""
+    """Decode a pool initialisation event, which takes no call. Reject extensions that may change a swap."""
     yield from ()
     _, *tokens, packed, _, _ = read_words(log.data, 6, _INITIALIZED)
     token0, token1 = (to_address(word, "token") for word in tokens)
@@ -153,10 +153,10 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 def find_by_tokens(
     factory: Factory, currencies: tuple[str, str], pair: tuple[str, str]
 ) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round.
+    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round of calls.
 
-    The core has no list of pools by token: a key whose state is 0 has no pool. `currencies` have the zero address for
-    the native token, which `pair` has in its wrapped form.
+    The core has no list of pools by token: a key whose state is 0 has no pool. The native token is the zero address in
+    `currencies`, and its wrapped form in `pair`.
     """
     refs = [_ref_of_key(factory, currencies, pair, config) for config in _recorded_configs()]
     (answer,) = yield [state_call(factory.address, [int(ref.pool_id, 16) for ref in refs])]
@@ -164,7 +164,7 @@ def find_by_tokens(
 
 
 def state_call(core: str, slots: Sequence[int]) -> ContractCall:
-    """Return the call for words of the core's storage. The slot of a pool's state is its ID."""
+    """Return the call that reads words of the core's storage. The slot of a pool's state is its ID."""
     return ContractCall(core, encode_call(_SLOAD, *slots))
 
 
@@ -185,7 +185,7 @@ def _ref_of_key(factory: Factory, currencies: _Pair, pair: _Pair, config: str) -
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the PoolKey of a known pool."""
+    """Return `ref` with the PoolKey of a known pool."""
     assert isinstance(pool, EkuboEvm)
     key = pool.pool_key
     lens = ref.constants_as(EkuboEvmConstants).lens

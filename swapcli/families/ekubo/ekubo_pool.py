@@ -1,4 +1,4 @@
-"""The common part of Ekubo's cores on Starknet and on EVM networks: the pool, and the walk over its ticks.
+"""The code that Ekubo's cores on Starknet and on EVM networks share: the pool, and the walk over its ticks.
 
 One contract, the core, holds all pools of a network, each identified by its PoolKey. A step of a swap ends at the next
 initialised tick, or where the core stops searching for one, at the edge of a word of its bitmap. Each step rounds on
@@ -92,8 +92,8 @@ class EkuboPool(Pool):
     """A pool of a core. `address` is the core; `sqrt_ratio` is the square root of token1 per token0 with 128 fractional
     bits.
 
-    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary.
-    `liquidity` is the active liquidity at the price.
+    `tick` is the contract's tick: after a downward swap that stopped on a boundary, it is one below the tick of the
+    price. `liquidity` is the active liquidity at the price.
     """
 
     sqrt_ratio: int
@@ -111,15 +111,15 @@ class EkuboPool(Pool):
     @property
     @abstractmethod
     def core(self) -> Core:
-        """Return the properties of the pool's core."""
+        """The properties of the pool's core."""
 
     @property
     def key(self) -> str:
-        """Return the pool id: a hash of the PoolKey."""
+        """The pool id: a hash of the PoolKey."""
         return self.pool_key.pool_id
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         bits = self.core.amount_bits
         if amount_in >> bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{bits} - 1")
@@ -138,11 +138,13 @@ class EkuboPool(Pool):
         """
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
+        """Return the floating-point curve for selling `token_in` for `token_out`. Its table of ticks is built on first
+        use."""
         return self.plain_curve(token_in, token_out)
 
     def plain_curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """Return the curve of this direction in floats, ignoring the part of the output that an extension takes."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, ignoring the part of the output that
+        an extension takes."""
         key, core = self.pool_key, self.core
         return ConcentratedCurve(
             self.sqrt_ratio,
@@ -157,12 +159,12 @@ class EkuboPool(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the initialised ticks between this state and `after`."""
+        """Return `swap_gas` plus the gas for the initialised ticks between this state and `after`."""
         assert isinstance(after, EkuboPool)
         return self.gas_units_at(after.tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         core, down = self.core, is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self.gas_units_at(-core.ticks.max_tick if down else core.ticks.max_tick)
@@ -174,20 +176,20 @@ class EkuboPool(Pool):
         return int(log(rate / gamma if down else gamma / rate) // LOG_TICK)
 
     def gas_units_at(self, tick: int) -> int:
-        """Return `gas_units` of a swap that ends at `tick`."""
+        """Return the gas units of a swap that ends at `tick`."""
         ticks = self.pool_key.ticks
         return self.swap_gas + self.crossing_gas * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
 
 def replace_position(family: type[EkuboPool]) -> Callable[..., Any]:
-    """Return a family's `at` function, compiled for its class."""
+    """Return a function that copies a pool of a family with a new square-root ratio, tick and liquidity."""
     return fast_replace(family, "sqrt_ratio", "tick", "liquidity")
 
 
 def tick_scale(ratio_at: Callable[[int], int]) -> TickScale:
-    """Return the scale of ticks of 1.000001 and 128 fractional bits, with the ratio `ratio_at(tick)` at each tick.
+    """Return the tick scale with the base 1.000001, 128 fractional bits, and the ratio `ratio_at(tick)` at each tick.
 
-    A tick is a growth of 5e-7.
+    From one tick to the next, the square-root ratio grows by about 5e-7 of its value.
     """
 
     def sqrt_price(tick: int) -> float:
@@ -209,8 +211,8 @@ def walk_ticks(
 ) -> tuple[int, int, int, int]:
     """Walk over the ticks while selling `amount` of token0 if `down`, otherwise of token1.
 
-    Return (amount_out, sqrt_ratio, tick, liquidity) after the swap. It ends when `amount` is spent, or at the
-    square-root ratio `limit`. Without a limit, it raises `InsufficientLiquidity` after the last tick.
+    Return (amount_out, sqrt_ratio, tick, liquidity) after the swap. The walk ends when `amount` is spent, or at the
+    square-root ratio `limit`. Without a limit, the function raises `InsufficientLiquidity` after the last tick.
     """
     sqrt_ratio, tick, liquidity, key, core = pool.sqrt_ratio, pool.tick, pool.liquidity, pool.pool_key, pool.core
     ticks, nets, spacing, fee = key.ticks, key.liquidity_nets, key.tick_spacing, key.fee

@@ -76,7 +76,7 @@ _ORDERS_SPACING: Final = 128
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in a few rounds; in one if price and ticks are close to the known ones."""
+    """Read a pool in a few rounds of calls, or in one if price and ticks are close to the known ones."""
     if ref.family == EkuboTwamm.family:
         return (yield from read_twamm(ref))
     return (yield from with_prefetch(_read(ref), _guess_calls(ref)))
@@ -118,7 +118,7 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's initialisation; read the properties of its extension, unless it is a known one.
+    """Decode a pool initialisation event, and read the properties of the pool's extension unless it is a known one.
 
     Extensions that run before or after a swap are rejected, because they may change it.
     """
@@ -146,7 +146,7 @@ def key_count(factory: Factory) -> int:
 
 
 def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round.
+    """Read the pools of two tokens whose fee, spacing and extension are recorded, in one round of calls.
 
     The core has no list of pools by token: a key whose price is 0 has no pool.
     """
@@ -182,7 +182,7 @@ def _ref_of_key(factory: Factory, pair: tuple[str, str], fee_x128: int, spacing:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the PoolKey of a known pool and its last ticks."""
+    """Return `ref` with the PoolKey, the tick and the listed ticks of a known pool."""
     stored = pool.core_pool if isinstance(pool, EkuboTwamm) else pool
     assert isinstance(stored, Ekubo)
     key = stored.pool_key

@@ -3,8 +3,8 @@ swap.
 
 Such a pool has liquidity only over the whole range. Between two times at which orders begin or end, the extension swaps
 in the pool. If one token was sold, it swaps that whole amount. If both were sold, it swaps as much of one as moves the
-price to the level that results from both sales (`twamm_math`), and the orders exchange the rest between them. The swap
-itself is then like that of any pool of the core. The contract is `extensions/twamm` of
+price to the level that results from both sales (`twamm_math`), and the orders exchange the remaining amounts with each
+other. The swap itself is then the same as in any pool of the core. The contract is `extensions/twamm` of
 EkuboProtocol/starknet-contracts, commit a5b2c7fc.
 """
 
@@ -58,7 +58,7 @@ class VirtualOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EkuboTwamm(Pool):
-    """A pool with orders. `core_pool` is the pool as in the core, before the `orders` are executed."""
+    """A pool with orders. `core_pool` is the pool as the core stores it, before the `orders` are executed."""
 
     core_pool: Ekubo
     orders: VirtualOrders
@@ -73,11 +73,11 @@ class EkuboTwamm(Pool):
 
     @property
     def key(self) -> str:
-        """The same as `Ekubo.key`."""
+        """Same as `Ekubo.key`."""
         return self.core_pool.key
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Execute the orders, then sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Execute the pool's orders, then sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         pool, rates = execute(self.core_pool, self.orders)
         amount_out, pool = pool.swap(token_in, token_out, amount_in)
         orders = VirtualOrders(rates, self.orders.timestamp, self.orders.timestamp, ())
@@ -85,7 +85,8 @@ class EkuboTwamm(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats, after the orders have been executed."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, after the orders have been
+        executed."""
         try:
             pool, _ = execute(self.core_pool, self.orders)
         except PoolError:
@@ -93,7 +94,7 @@ class EkuboTwamm(Pool):
         return pool.curve(token_in, token_out)
 
     def state(self) -> dict[str, object]:
-        """Return the fields of `Ekubo.state` and those of the orders."""
+        """Return the fields of `Ekubo.state` and the orders' fields."""
         orders = self.orders
         return {
             **self.core_pool.state(),
@@ -117,7 +118,7 @@ class EkuboTwamm(Pool):
         return cls(*identity, pool, _read_orders(StateFields(state)))
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas`: a pool without other ticks crosses none."""
+        """Return `swap_gas`: the pool has liquidity over the whole range, so a swap crosses no ticks."""
         del after
         return self.swap_gas
 
@@ -131,7 +132,7 @@ _replace_pool = fast_replace(EkuboTwamm, "core_pool", "orders")
 
 @lru_cache(maxsize=256)
 def execute(pool: Ekubo, orders: VirtualOrders) -> tuple[Ekubo, tuple[int, int]]:
-    """Return the pool after its orders have been executed, and the sale rates then.
+    """Return the pool after its orders have been executed, and the sale rates at that time.
 
     Raises `SwapReverts` like the contract.
     """

@@ -1,4 +1,4 @@
-"""The rows of Ekubo's pools, on Starknet and on EVM networks."""
+"""The `FAMILIES` and `KINDS` rows for Ekubo's pools, on Starknet and on EVM networks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swapcli.families.row import Event, FamilyRow, KeyOfEvent, KindRow
 
 
 class EkuboConstants(NamedTuple):
-    """The key of a pool besides its tokens, and its ID. `extension` is empty if it has none."""
+    """The key of a pool besides its tokens, and its ID. `extension` is empty if the pool has none."""
 
     pool_id: str = ""
     tick_spacing: int = 0

@@ -1,7 +1,7 @@
-"""Read Ekubo's TWAMM: the pool as in the core, the sale rates, and the times at which orders begin or end.
+"""Read Ekubo's TWAMM: the pool as the core stores it, the sale rates, and the times at which orders begin or end.
 
 A call to the extension finds the next such time within a span. So the span since its last execution is searched from
-several starts at once. Both contracts can be upgraded: a pool is omitted unless their classes are known.
+several starts at once. Both contracts can be upgraded: a pool is skipped unless their classes are known.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ _HALF_WAD_ODD: Final = 3_814_697_265_625
 class Half(NamedTuple):
     """One half of the curve: one token is below its equilibrium `x0`, the other above its own, `y0`.
 
-    The equilibrium is in base units, and `concentration` is a fraction of 10^18; only the ratio of the prices matters.
+    The equilibrium is in base units, and `concentration` is a fraction scaled by 10^18; only the ratio of the prices
+    matters.
     """
 
     x0: int
@@ -44,7 +45,8 @@ class Half(NamedTuple):
 
 
 def reserve_above(half: Half, x: int, *, version: int) -> int:
-    """Return the least reserve of the other token when this one has `x` <= x0, rounded up. Raises `SwapReverts`."""
+    """Return the least reserve, rounded up, of the token above its equilibrium, given the reserve `x` <= x0 of the
+    other token. Raises `SwapReverts`."""
     x0, y0, px, py, c = half
     if version > 1:
         if c == WAD:
@@ -63,7 +65,8 @@ def reserve_above(half: Half, x: int, *, version: int) -> int:
 
 
 def reserve_below(half: Half, y: int, *, version: int) -> int:
-    """Return the least reserve of this token when the other one has `y` >= y0; the inverse of `reserve_above`."""
+    """Return the least reserve of the token below its equilibrium, given the reserve `y` >= y0 of the other token: the
+    inverse of `reserve_above`. Raises `SwapReverts`."""
     return _inverse(half, y) if version > 1 else _first_inverse(half, y)
 
 

@@ -68,10 +68,10 @@ The same part is kept back of a vault's loans and assets when comparing them wit
 class VaultAccount(NamedTuple):
     """The account's holdings in the vaults. Pairs have a value for the first token and one for the second.
 
-    `deposits` are its deposits, in base units. `collateral` is the total amount that it could owe in the token, in base
-    units: it is secured by all collateral except the token's own deposits. One more base unit of the other token's
-    deposits secures `collateral_rates` more, as fractions of 10^36. `fee_paid_out` is the part of the fee that is not
-    deposited, as a fraction of 10^18.
+    `deposits` are the account's deposits, in base units. `collateral` is the total debt in each token, in base units,
+    that the account's collateral other than deposits in the token itself can secure. Each additional base unit
+    deposited in the other token raises this amount by `collateral_rates`, fractions scaled by 10^36. `fee_paid_out` is
+    the part of the fee that is not deposited, as a fraction scaled by 10^18.
     """
 
     deposits: tuple[int, int]
@@ -86,15 +86,15 @@ class EulerSwap(Pool):
     amounts.
 
     `fees` are the fees for selling either token (100% means that it cannot be sold), and `concentrations` belong to the
-    halves on which that token is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
-    the vaults have `deposit_capacity` for the rest, which gets no vault shares if it is below `min_deposits`.
+    halves on which that token is below its equilibrium, all as fractions scaled by 10^18. The sold token repays `debts`
+    first; the vaults have `deposit_capacity` for the rest, which gets no vault shares if it is below `min_deposits`.
     `output_limits` are the amounts that the vaults can pay. How much of them the account can withdraw and borrow
     follows from `account`; if that is None, `secured_outputs` has the amounts without the input. A swap goes through
     the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
     key, which no swap pays.
 
-    `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
-    route has moved out of and into each of them, in the same order.
+    `vaults` are the addresses of each token's vaults, with the vault for deposits first, and `vault_uses` the amounts
+    that the route has moved out of and into each of them, in the same order.
     """
 
     version: int
@@ -125,22 +125,21 @@ class EulerSwap(Pool):
 
     @property
     def called_address(self) -> str:
-        """The pool manager: the pool is one of its hooks."""
+        """The Uniswap V4 pool manager, which a swap calls: the pool is one of its hooks."""
         return self.pool_manager
 
     @property
     def pool_id(self) -> str:
-        """The ID of the Uniswap V4 pool whose hook it is."""
+        """The ID of the Uniswap V4 pool whose hook this pool is."""
         return v4_pool_id(self.tokens[0], self.tokens[1], self.v4_fee_ppm, _V4_SPACING, self.address)
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the amounts that the route has moved out of and into each vault; swaps in other pools also change
-        them."""
+        """The amounts that the route has moved out of and into each vault; swaps in other pools also change them."""
         return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool with a different use of a vault."""
+        """Return the pool with the amounts that the route has moved through one vault replaced by those in `shared`."""
         paid_out, paid_in = shared.reserves
         uses = tuple(
             (paid_out, paid_in) if vault == shared.address else own
@@ -160,7 +159,7 @@ class EulerSwap(Pool):
         )  # fmt: skip
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`; the output is the contract's quote. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`; the output is the contract's quote. Raises the same errors as `Pool.swap`."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         if amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
@@ -249,7 +248,7 @@ class EulerSwap(Pool):
         return tuple((use[0] + out, use[1] + into) for use, (out, into) in zip(self.vault_uses, changes, strict=True))
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         bought = 1 - sold
         if self.fees[sold] == WAD:
@@ -272,7 +271,7 @@ class EulerSwap(Pool):
 
     def _secured_ranges(self, sold: int) -> Iterator[SecuredRange]:
         """Yield the amounts that the account can withdraw and borrow, by the input after the fee: `_secured` in
-        floats."""
+        floating point."""
         account, bought = self.account, 1 - sold
         if account is None:
             yield SecuredRange(inf, float(self.secured_outputs[bought]), 0.0)
@@ -296,12 +295,12 @@ class EulerSwap(Pool):
             yield SecuredRange(inf, max(withdrawn + borrowed - rounding, 0.0) - rate * debt, rate * taken)
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap in this version."""
+        """Return the gas of a swap, which depends only on the pool's version."""
         del after
         return self.swap_gas if self.version == 1 else _GAS_OF_SECOND_VERSION
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units`, whatever the swap."""
+        """Return the gas of a swap, which is the same at any rate."""
         del token_in, token_out, rate
         return self.gas_units(self)
 
@@ -355,7 +354,7 @@ class EulerSwap(Pool):
         return input_limit, output_limit
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         pairs = {name: [str(each) for each in getattr(self, name)] for name in _PAIRS}
         called = {"pool_manager": self.pool_manager, "v4_fee_ppm": self.v4_fee_ppm}
         if self.account is None:
@@ -381,7 +380,8 @@ class EulerSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
+        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`, which are
+        pairs.
 
         `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault. The
         fields of `VaultAccount` replace `secured_outputs`, which older files have.

@@ -1,4 +1,4 @@
-"""One direction of EulerSwap in floats: from the reserves to the equilibrium, and beyond it.
+"""One direction of EulerSwap in floating point: from the reserves to the equilibrium, and beyond it.
 
 Let r be the price of the sold token in the bought one, x0 and y0 the equilibrium of both, and c and d one minus the
 concentration of the half on which the sold or the bought token, respectively, is below it. The marginal rate is
@@ -25,9 +25,10 @@ _ROUNDING = 1e-12
 
 
 class SecuredRange(NamedTuple):
-    """The output is at most `base + slope * input` for inputs after the fee from the previous `end` to this one.
+    """An upper bound of the output, `base + slope * input`, for inputs after the fee from the end of the previous range
+    to `end`.
 
-    Ranges with the same end hold together.
+    If several ranges have the same end, all of them apply.
     """
 
     end: float
@@ -40,8 +41,8 @@ class EulerSwapCurve:
     `kept` is one minus the fee.
 
     `to_equilibrium` is the input after the fee that reaches the equilibrium, 0 beyond it; it cannot be computed from
-    reserves in floats, which lose its digits. `limits` are the largest input after the fee, and the largest output.
-    `secured` are further limits.
+    floating-point reserves, which lose its digits. `limits` are the largest input after the fee, and the largest
+    output. `secured` are further limits.
     """
 
     __slots__ = (
@@ -74,7 +75,7 @@ class EulerSwapCurve:
         self.start_rate: float = self.rate(0.0)
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         net, slope = self._net_at(rate / self._kept)

@@ -3,8 +3,8 @@
 Both versions limit quotes to the vaults' room, cash and caps. An account may still lack the collateral to borrow that
 much, which shows only during a swap. So the reader also reads the deposits of both tokens, the account's other
 collateral, their borrowing loan-to-value ratios and the prices of the lender's oracle, which are proportional to the
-amount. Swaps go through Uniswap V4, where each pool is its own hook; pools for which this does not hold, and pools
-whose owner has set a swap hook, are omitted.
+amount. Swaps go through Uniswap V4, where each pool is its own hook; other pools, and pools whose owner has set a swap
+hook, are skipped.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     values = yield from read_views(view(_ASSETS, address, _ASSETS, decode=words(2)))
     return factory.new_ref(address, tuple(to_address(word, _ASSETS) for word in values[_ASSETS]))
 
@@ -333,7 +333,7 @@ def _loans(values: Mapping[str, Any], configuration: _Configuration, k: int) -> 
 
 
 def _decode_cap(cap: int) -> int | None:
-    """Return a cap, stored as digits and an exponent, as a number; None if there is none."""
+    """Return a cap, stored as digits and an exponent, as a number, or None if there is none."""
     return 10 ** (cap & 63) * (cap >> 6) // 100 if cap else None
 
 

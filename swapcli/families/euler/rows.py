@@ -1,4 +1,4 @@
-"""The row of EulerSwap's pools."""
+"""The `FAMILIES` and `KINDS` rows for EulerSwap's pools."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from swapcli.families.token_positions import is_forward
 
 @dataclass(frozen=True, slots=True)
 class StablecoinBridge(Pool):
-    """A bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
+    """A stablecoin bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
 
     `minted` is the amount that the bridge has minted and not burned, and `limit` its maximum, 0 if it no longer mints.
     """
@@ -41,7 +41,8 @@ class StablecoinBridge(Pool):
     """The bridge expires without emitting an event."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Burn the minted coin, or mint it. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`: burn the minted coin, or mint it for the deposited one. Raises the same errors as
+        `Pool.swap`."""
         burns = is_forward(self, token_in, token_out)
         i, j = (0, 1) if burns else (1, 0)
         amount_out = change_decimals(amount_in, self.decimals[i], self.decimals[j])
@@ -58,7 +59,8 @@ class StablecoinBridge(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the amount that can be minted or returned."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the amount that can
+        be minted or returned."""
         burns = is_forward(self, token_in, token_out)
         first, second = self.decimals
         if burns:

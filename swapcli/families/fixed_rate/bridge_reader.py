@@ -25,7 +25,7 @@ _TRIAL: Final = CallContext(ANY_ADDRESS, 0)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a bridge in one round."""
+    """Read a bridge in one round of calls."""
     values = yield from read_views(
         view("minted", ref.address, "minted()"),
         view("limit", ref.address, "limit()"),
@@ -47,5 +47,5 @@ def _succeeds(answer: ReturnData, _function: str) -> bool:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a bridge in one round."""
+    """Read the tokens of a bridge in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))

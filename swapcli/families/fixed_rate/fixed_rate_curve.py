@@ -14,5 +14,6 @@ Here it starts at the fixed rate and ends 10^-7 below it, so that a conversion a
 
 
 def fixed_rate_curve(rate: float, max_amount_out: int, max_amount_in: int = MAX_UINT256) -> BinCurve:
-    """Return the curve of a conversion at `rate` (output per input in base units), up to either limit."""
+    """Return the curve of a conversion at `rate` (output per input in base units), up to `max_amount_in` or
+    `max_amount_out`, whichever is reached first."""
     return BinCurve([(rate * _START_AT_RATE, max_amount_out)], max_amount_in)

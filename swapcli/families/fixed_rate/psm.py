@@ -32,7 +32,7 @@ _RATE_BITS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class PegStabilityModule(Pool):
-    """`tokens` are USDC, USDS and sUSDS; `rate` is the value of sUSDS in USDS, times 10^27."""
+    """A PSM3 module. `tokens` are USDC, USDS and sUSDS; `rate` is the value of sUSDS in USDS, times 10^27."""
 
     reserves: tuple[int, ...]
     rate: int
@@ -45,7 +45,8 @@ class PegStabilityModule(Pool):
     """The rate grows every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` at the output of the contract's `previewSwapExactIn`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `previewSwapExactIn`. Raises the same errors as
+        `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         value = amount_in
@@ -63,7 +64,8 @@ class PegStabilityModule(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the balance of `token_out`."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the balance of
+        `token_out`."""
         i, j = token_indices(self, token_in, token_out)
         rate = 10.0 ** (self.decimals[j] - self.decimals[i])
         if j == _SAVINGS:

@@ -31,7 +31,7 @@ _UNLIMITED: Final = 10**60
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a module in one round; in two if another contract holds the USDC."""
+    """Read a module in one round of calls, or in two if another contract holds the USDC."""
     usdc, usds, susds = ref.tokens
     if ref.decimals[1] != ref.decimals[2]:
         raise invalid_response(ref.address, "USDS and sUSDS have different decimals")
@@ -60,7 +60,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a module in one round."""
+    """Read the tokens of a module in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))
 
 

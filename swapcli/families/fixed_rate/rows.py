@@ -1,4 +1,4 @@
-"""The rows of contracts that convert tokens at a rate unaffected by swaps."""
+"""The `FAMILIES` and `KINDS` rows for contracts that convert tokens at a rate unaffected by swaps."""
 
 from __future__ import annotations
 

@@ -26,5 +26,5 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a migration in one round."""
+    """Read the tokens of a migration in one round of calls."""
     return factory.new_ref(address, (yield from read_felt_addresses(address, _TOKENS)))

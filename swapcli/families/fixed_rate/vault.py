@@ -27,7 +27,7 @@ could not distinguish small amounts."""
 
 @dataclass(frozen=True, slots=True)
 class ShareVault(Pool):
-    """A vault. `tokens` are the asset and the share, whose address is the vault's.
+    """An ERC-4626 vault. `tokens` are the asset and the share, whose address is the vault's.
 
     `assets` buy `shares`, and vice versa. A deposit is at most `max_deposit`; redeemed shares return at most
     `max_redeemed`, both in assets.
@@ -50,7 +50,7 @@ class ShareVault(Pool):
     """The total assets earn interest."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Deposit assets or redeem shares. Raises the errors of `Pool.swap`."""
+        """Deposit assets or redeem shares. Raises the same errors as `Pool.swap`."""
         if is_forward(self, token_in, token_out):
             amount_out = amount_in * self.shares // self.assets
             if amount_in > self.max_deposit:
@@ -69,8 +69,8 @@ class ShareVault(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the amount that can be deposited or
-        redeemed."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the amount that can
+        be deposited or redeemed."""
         if is_forward(self, token_in, token_out):
             max_deposit = min(self.max_deposit, _MAX_GROWTH * self.max_redeemed)
             return fixed_rate_curve(self.shares / self.assets, max_deposit * self.shares // self.assets)

@@ -1,6 +1,7 @@
 """Read ERC-4626 vaults.
 
-The share price is the one that reproduces the vault's own previews at the block; without one, the vault is rejected.
+The share price is the fraction that reproduces the vault's own previews at the block. A vault without such a price is
+rejected.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MAX_DEPOSIT: Final = "maxDeposit(address)"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a vault in one round."""
+    """Read a vault in one round of calls."""
     max_deposit, total_assets, *conversions = yield [
         ContractCall(ref.address, encode_call(_MAX_DEPOSIT, ANY_ADDRESS)),
         ContractCall(ref.address, encode_call(_TOTAL_ASSETS)),

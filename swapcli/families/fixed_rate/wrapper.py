@@ -30,12 +30,12 @@ class WrappedNative(Pool):
     is_wrapper: ClassVar[bool] = True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return `amount_in` itself and the same pool."""
+        """Return `amount_in` as the output, and the same pool."""
         token_indices(self, token_in, token_out)
         return amount_in, self
 
     def curve(self, token_in: str, token_out: str) -> OneToOneCurve:
-        """Return a curve with the rate one for every amount."""
+        """Return a curve with a rate of one for every amount."""
         token_indices(self, token_in, token_out)
         return OneToOneCurve()
 
@@ -56,7 +56,8 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """The curve out = in. Every amount has the rate one, so the trade to a lower rate is a large finite amount."""
+    """The curve out = in. The rate is one for every amount, so the trade that would lower it is a large finite
+    amount."""
 
     __slots__ = ("capacity", "start_rate")
 
@@ -65,7 +66,7 @@ class OneToOneCurve:
         self.start_rate: float = 1.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         return (0.0, 0.0, 0.0) if rate >= 1.0 else (UNBOUNDED_AMOUNT, UNBOUNDED_AMOUNT, 0.0)
 
     def amount_out(self, amount_in: float) -> float:

@@ -1,4 +1,4 @@
-"""One direction of a Fluid pool in floats, for the solver: one or two constant products with a common price.
+"""One direction of a Fluid pool in floating point, for the solver: one or two constant products with a common price.
 
 The contract splits a swap so that both sides end at the same price before the fee. This curve equalises the prices
 after the fee; the difference is far smaller than the fee. The curve ends when one side reaches a limit: the contract
@@ -18,7 +18,7 @@ _CAPACITY_MARGIN: Final = 1.0 - 1e-9
 
 
 class SideLimits(NamedTuple):
-    """The reserves of a side, with 12 decimals, and the most that the liquidity layer pays out of it."""
+    """The reserves of a side, and the most that the liquidity layer pays out of it. All amounts have 12 decimals."""
 
     real_in: float
     real_out: float
@@ -28,11 +28,12 @@ class SideLimits(NamedTuple):
 
 
 class FluidCurve:
-    """A curve; see `RateCurve`. `units` are base units per unit with 12 decimals, in and out.
+    """The curve of one direction; see `RateCurve`. `units` are the base units per unit with 12 decimals, of the input
+    and of the output.
 
-    `gamma` is one minus the fee; `added` is one minus the protocol's part of it. `min_price`, output per input, is the
-    limit from the price of the last swap at which the curve ends. A side keeps at least `min_left` units of the output
-    per unit of the input.
+    `gamma` is one minus the fee; `added` is one minus the protocol's part of the fee. `min_price`, output per input, is
+    the limit from the price of the last swap at which the curve ends. A side keeps at least `min_left` units of the
+    output per unit of the input.
     """
 
     __slots__ = (
@@ -83,7 +84,7 @@ class FluidCurve:
         return max([*end_rates, self._rate_at(half)])
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         rate /= self._unit_rate

@@ -75,7 +75,8 @@ _NOTHING: Final = _Part(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FluidT1(Pool):
-    """A Fluid pool. `collateral` and `debt` are the enabled sides; prices are those of the first token, 10^27 = 1.
+    """A Fluid pool. `collateral` and `debt` are the enabled sides; prices are prices of the first token, scaled by
+    10^27.
 
     `last_price` is the price of the last swap. `revenue_cut` is the protocol's percentage of the fee. `withdrawable`
     and `borrowable` are the most base units of each token that the liquidity layer pays out of either side. `is_native`
@@ -102,7 +103,7 @@ class FluidT1(Pool):
     """Reserves and ranges change every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` at the output of the contract's `swapIn`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `swapIn`. Raises the same errors as `Pool.swap`."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         adjusted = self._to_adjusted(i, amount_in)
         if not (_MIN_AMOUNT <= amount_in <= _MAX_AMOUNT and _MIN_ADJUSTED <= adjusted <= _MAX_ADJUSTED):
@@ -125,7 +126,7 @@ class FluidT1(Pool):
         return sum(outputs), after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         # In units of the output per input, prices fall; they may end up to 5% from the last one.
         last = self.last_price / PRICE_ONE
@@ -144,7 +145,7 @@ class FluidT1(Pool):
         return curve if curve.capacity > 0.0 else ZeroCurve()
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas of a swap, which is lower with one side."""
+        """Return the gas of a swap, which is lower if the pool has only one side."""
         del after
         return self.swap_gas if self.collateral and self.debt else _ONE_SIDE_GAS
 

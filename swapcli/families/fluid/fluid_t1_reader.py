@@ -36,7 +36,7 @@ debt; four limits of three."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. Raises `InvalidUpstreamResponse` without the resolver."""
+    """Read a pool in one round of calls. Raises `InvalidUpstreamResponse` if the resolver is unknown."""
     resolver, is_native = ref.constants_as(FluidConstants)
     if not resolver:
         raise invalid_response(ref.address, "the contract that reads the pool is unknown")
@@ -70,12 +70,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pools in one round."""
+    """Read the addresses of all pools in one round of calls."""
     return (yield from read_address_list(factory.address, _POOLS))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     (answer,) = yield [ContractCall(factory.address, encode_call(_TOKENS, address))]
     words = read_words(answer, 2, _TOKENS)
     traded = tuple(to_address(word, _TOKENS) for word in words)
@@ -89,7 +89,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Add the resolver, and whether the pool trades native currency."""
+    """Return `ref` with the address of the resolver, and whether the pool trades native currency."""
     return ref._replace(constants=FluidConstants(pool.resolver, pool.is_native)) if isinstance(pool, FluidT1) else ref
 
 

@@ -1,4 +1,4 @@
-"""The row of Fluid's pools."""
+"""The `FAMILIES` and `KINDS` rows for Fluid's pools."""
 
 from __future__ import annotations
 

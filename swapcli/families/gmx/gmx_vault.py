@@ -42,12 +42,12 @@ _BEFORE_A_STEP: Final = 1.0 - 1e-12
 
 @dataclass(frozen=True, slots=True)
 class GmxVault(Pool):
-    """A vault. `reserves` are its pool amounts; it does not sell `min_reserves` of them, which are reserved or kept as
-    buffers.
+    """A GMX V1 vault. `reserves` are its pool amounts; it does not sell `min_reserves` of them, which are reserved or
+    kept as buffers.
 
     `min_prices` and `max_prices` are in USD per whole token, times 10^30. `usdg` and `targets` are the debt of each
     token and its target, in USD times 10^18; a debt may not rise above the value in `max_usdg`, unless that is 0. A
-    target of 0 means the base fee. `is_stable` is 1 for stablecoins: swaps between two of them have separate fees.
+    target of 0 means the base fee. `is_stable` is 1 for stablecoins: swaps between two stablecoins have separate fees.
     """
 
     reserves: tuple[int, ...]
@@ -69,7 +69,7 @@ class GmxVault(Pool):
     """The oracle's prices change with every round or every transaction of its keepers."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         usdg_delta, gross, amount_out = self._amounts(i, j, amount_in)
         if self.max_usdg[i] and self.usdg[i] + usdg_delta > self.max_usdg[i]:
@@ -96,7 +96,7 @@ class GmxVault(Pool):
         return usdg_delta, gross, gross * (BPS - self.fee_bps(i, j, usdg_delta)) // BPS
 
     def fee_bps(self, i: int, j: int, usdg_delta: int) -> int:
-        """Return the fee for selling the i-th token for the j-th: the greater of the two fees, in basis points."""
+        """Return the fee for selling the i-th token for the j-th: the greater of both tokens' fees, in basis points."""
         base, tax = self._rates(i, j)
         sold = fee_of_token(self.usdg[i], self.usdg[i] + usdg_delta, self.targets[i], base, tax)
         bought = fee_of_token(self.usdg[j], max(0, self.usdg[j] - usdg_delta), self.targets[j], base, tax)
@@ -109,8 +109,8 @@ class GmxVault(Pool):
         return self.fee_ppm // PPM_PER_BPS, self.tax_bps
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: the concave hull of the amounts just before each step of the
-        fee.
+        """Return the floating-point curve for selling `token_in` for `token_out`: the concave hull of the amounts just
+        before each step of the fee.
 
         Between two steps, the contract pays a constant rate for the whole amount, so no amount pays more than the hull,
         and the corners are exact.

@@ -1,9 +1,10 @@
 """Read vaults of GMX V1 and its forks, each in one round: amounts, debts, prices and fees from the vault's own views.
 
-The vault gets the prices for each swap from its oracle: `getMinPrice` and `getMaxPrice` return those at the block. They
-revert while the oracle's prices are too old, and the vault is then omitted. A fork with a different fee rule is also
-omitted: the vault's `getFeeBasisPoints`, for a debt that rises and for one that falls, must match the maths. The oracle
-can tell whether a call comes from a swap; that of GMX returns the same price to views, but a fork's might not.
+The vault gets the prices for each swap from its oracle: `getMinPrice` and `getMaxPrice` return the prices at the block.
+They revert while the oracle's prices are too old, and the vault is then skipped. A fork with a different fee rule is
+also skipped: the vault's `getFeeBasisPoints`, for a debt that rises and for one that falls, must match the maths. The
+oracle can tell whether a call comes from a swap; GMX's oracle returns the same price to views, but a fork's oracle
+might not.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _TOKEN: Final = "allWhitelistedTokens(uint256)"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a vault in one round."""
+    """Read a vault in one round of calls."""
     whole = (_ENABLED, _DYNAMIC, *_FEES)
     answers = yield [
         *(ContractCall(ref.address, encode_call(name)) for name in whole),

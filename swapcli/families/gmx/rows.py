@@ -1,4 +1,4 @@
-"""The row of GMX V1 vaults."""
+"""The `FAMILIES` and `KINDS` rows for GMX V1 vaults."""
 
 from __future__ import annotations
 

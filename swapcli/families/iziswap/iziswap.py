@@ -50,8 +50,8 @@ class LimitOrders(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The points at which something happens: the start or end of liquidity, with its change on the way up, and limit
-    orders. All are ascending multiples of `point_delta`; `points` are those of both."""
+    """The marked points: those where liquidity begins or ends, with its change on the way up, and those with limit
+    orders. All are ascending multiples of `point_delta`; `points` contains both kinds."""
 
     point_delta: int
     endpoints: tuple[int, ...]
@@ -60,26 +60,26 @@ class Marks(NamedTuple):
     points: tuple[int, ...]
 
     def next_left(self, point: int) -> int:
-        """Return the first mark from a point downwards; the first point of its word if there is none."""
+        """Return the first mark at or below a point, or the first point of its bitmap word if there is none."""
         index = point // self.point_delta
         start = (index & ~_WORD_MASK) * self.point_delta
         k = bisect_right(self.points, index * self.point_delta) - 1
         return max(self.points[k], start) if k >= 0 else start
 
     def next_right(self, point: int) -> int:
-        """Return the first mark above a point; the last point of the next point's word if there is none."""
+        """Return the first mark above a point, or the last point of the next point's bitmap word if there is none."""
         index = point // self.point_delta + 1
         end = (index | _WORD_MASK) * self.point_delta
         k = bisect_left(self.points, index * self.point_delta)
         return min(self.points[k], end) if k < len(self.points) else end
 
     def net_at(self, point: int) -> int | None:
-        """Return the change of the liquidity at a point; None if none begins or ends there."""
+        """Return the change of the liquidity at a point, or None if no liquidity begins or ends there."""
         k = bisect_left(self.endpoints, point)
         return self.nets[k] if k < len(self.endpoints) and self.endpoints[k] == point else None
 
     def orders_at(self, point: int) -> LimitOrders | None:
-        """Return the orders at a point; None if there are none."""
+        """Return the orders at a point, or None if there are none."""
         k = bisect_left(self.orders, (point,))
         return self.orders[k] if k < len(self.orders) and self.orders[k].point == point else None
 
@@ -143,7 +143,7 @@ class _Sale:
 
 @dataclass(frozen=True, slots=True)
 class IziSwap(Pool):
-    """A pool.
+    """An iZiSwap pool.
 
     `tokens` are X and Y, in the contract's order. At `point`, the part `liquidity_x` of the liquidity is in X.
     """
@@ -159,7 +159,7 @@ class IziSwap(Pool):
     """Measured with the bytecode: the median swap takes 22,600 more than a Uniswap V2 pair in the same EVM."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
         sale, position = self._sell(token_in, token_out, amount_in)
@@ -171,18 +171,18 @@ class IziSwap(Pool):
         return sale.acquired, after
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """See `Pool.unspent`."""
+        """Return the part of the input that the swap leaves unspent; see `Pool.unspent`."""
         return self._sell(token_in, token_out, amount_in)[0].left
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate for each point or group of points, and for each
-        order."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate for each point or group of
+        points, and for each order."""
         sells_x = is_forward(self, token_in, token_out)
         bins = bins_of_levels(self._levels(sells_x), (PPM - self.fee_ppm) / PPM, sells_x)
         return BinCurve(bins, UINT128_LIMIT - 1)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         marks = self.marks
         return {
             "point": self.point,
@@ -217,13 +217,13 @@ class IziSwap(Pool):
         return cls(*identity, point, liquidity, liquidity_x, make_marks(point_delta, endpoints, nets, orders))
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the marked points between this state and `after`."""
+        """Return `swap_gas` plus the gas for the marked points between this state and `after`."""
         assert isinstance(after, IziSwap)
         points = self.marks.points
         return self.swap_gas + MARK_GAS * abs(bisect_right(points, after.point) - bisect_right(points, self.point))
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         sells_x = is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self.swap_gas

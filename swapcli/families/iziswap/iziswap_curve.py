@@ -1,6 +1,6 @@
 """Convert the points and orders that a sale meets in an iZiSwap pool into bins of one rate each, for the solver.
 
-Every point is such a bin. After a hundred points with liquidity, points are joined into groups, with one more point per
+Each point is one bin. After a hundred points with liquidity, points are joined into groups, with one more point per
 group for each hundred that the sale has passed. At the ends of a group, the amounts are exact, and inside it, the rate
 is its mean.
 """
@@ -21,7 +21,7 @@ the price moves to seven times itself; the whole range then takes some 600 bins.
 
 
 class LiquidityLevel(NamedTuple):
-    """Points from `first` to `last` with the same liquidity (none if `last` is below `first`), and the amount that
+    """Points from `first` to `last` with the same liquidity (no points if `last` is below `first`), and the amount that
     orders sell there."""
 
     first: int

@@ -20,7 +20,7 @@ SQRT_RATE: Final = sqrt_ratio_at_tick(1)
 
 
 class Position(NamedTuple):
-    """The current point, its whole liquidity, and the part of it that is in X."""
+    """The current point, its liquidity, and the part of that liquidity that is in X."""
 
     point: int
     liquidity: int
@@ -28,8 +28,8 @@ class Position(NamedTuple):
 
 
 class RangeStep(NamedTuple):
-    """The cost and output of a swap over points with the same liquidity, and its end: `is_finished` if it ends within
-    them."""
+    """The cost and the output of a swap over points with the same liquidity, and where it ends. `is_finished` means
+    that it ends within these points."""
 
     cost: int
     acquired: int
@@ -39,14 +39,14 @@ class RangeStep(NamedTuple):
 
 
 def sell_x_to_order(amount: int, point: int, selling: int) -> tuple[int, int]:
-    """Return (cost, acquired) of a sale of X to a limit order that sells Y at a point."""
+    """Return (cost, acquired) for selling X to a limit order that sells Y at a point."""
     price = sqrt_ratio_at_tick(point)
     acquired = min((amount * price // Q96) * price // Q96, selling)
     return mul_div_up(mul_div_up(acquired, Q96, price), Q96, price), acquired
 
 
 def sell_y_to_order(amount: int, point: int, selling: int) -> tuple[int, int]:
-    """Return (cost, acquired) of a sale of Y to a limit order that sells X at a point."""
+    """Return (cost, acquired) for selling Y to a limit order that sells X at a point."""
     price = sqrt_ratio_at_tick(point)
     acquired = min((amount * Q96 // price) * Q96 // price, selling)
     return mul_div_up(mul_div_up(acquired, price, Q96), price, Q96), acquired

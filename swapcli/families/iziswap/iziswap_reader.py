@@ -46,7 +46,7 @@ _CALLS_PER_MARK: Final = 3
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; in one if its point and marks are close to those of the last read."""
+    """Read a pool in three rounds of calls, or in one if its point and marks are close to those of the last read."""
     delta = ref.constants_as(TickConstants).tick_spacing
     guesses: list[ContractCall] = []
     if ref.last_ticks and delta:
@@ -92,7 +92,7 @@ def _load(ref: PoolRef, delta: int) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens and the point distance of a pool in one round."""
+    """Read the tokens and the point distance of a pool in one round of calls."""
     *tokens, delta = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, _DELTA)]
     token_x, token_y = (read_address(answer, name) for answer, name in zip(tokens, _TOKENS, strict=True))
     ref = factory.new_ref(address, (token_x, token_y))
@@ -100,7 +100,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call."""
+    """Decode a pool creation event, which takes no call."""
     yield from ()
     del wrapped_native
     if len(log.topics) < 4:
@@ -112,7 +112,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the point distance, and the last point and marks of a known pool."""
+    """Return `ref` with the point distance, the point and the marks of a known pool."""
     assert isinstance(pool, IziSwap)
     last = LastTicks(pool.point, pool.marks.points)
     return ref._replace(constants=TickConstants(pool.marks.point_delta), last_read=last)

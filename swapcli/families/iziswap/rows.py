@@ -1,4 +1,4 @@
-"""The row of iZiSwap's pools."""
+"""The `FAMILIES` and `KINDS` rows for iZiSwap's pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One direction of a Maverick V2 pool in floats, for the solver: one segment per tick.
+"""One direction of a Maverick V2 pool in floating point, for the solver: one segment per tick.
 
 As in a concentrated pool, q is the square root of the price that rises as the input is sold; a segment of liquidity L
 takes L (q_b - q_a) / g and pays L (1 / q_a - 1 / q_b), with g = 1 - fee. Each tick has its own reserves, so a segment
@@ -31,7 +31,7 @@ class TickSale(NamedTuple):
 
 
 class MaverickCurve:
-    """See `RateCurve`. `gamma` is one minus the fee."""
+    """The curve of one direction; see `RateCurve`. `gamma` is one minus the fee."""
 
     __slots__ = ("_gamma", "_ins", "_liquidities", "_outs", "_qs", "capacity", "start_rate")
 
@@ -65,7 +65,7 @@ class MaverickCurve:
         self.capacity: float = amount_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         q = sqrt(self._gamma / rate)

@@ -60,9 +60,10 @@ class MaverickTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaverickV2(Pool):
-    """A pool. `tokens` are A and B. `fees` are for selling A and for selling B, as 10^18 fractions of the input.
+    """A Maverick V2 pool. `tokens` are A and B. `fees` are for selling A and for selling B, as fractions of the input,
+    scaled by 10^18.
 
-    `ticks` are those with reserves, ascending. `kinds` are the pool's kinds of bins, as bits.
+    `ticks` are the ticks with reserves, ascending. `kinds` are the pool's kinds of bins, as bits.
     """
 
     tick_spacing: int
@@ -83,7 +84,7 @@ class MaverickV2(Pool):
         return self.kinds != STATIC
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`."""
         sells_a = is_forward(self, token_in, token_out)
         sold, bought = (10 ** (MAX_DECIMALS - each) for each in (self.decimals if sells_a else self.decimals[::-1]))
         if amount_in * sold >> _AMOUNT_BITS:
@@ -130,7 +131,7 @@ class MaverickV2(Pool):
         return bisect_left(numbers, self.active_tick) if sells_a else bisect_right(numbers, self.active_tick) - 1
 
     def curve(self, token_in: str, token_out: str) -> MaverickCurve:
-        """Return the curve of this direction in floats: one segment for each tick ahead."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one segment for each tick ahead."""
         sells_a = is_forward(self, token_in, token_out)
         return MaverickCurve(self._sales(sells_a), 1.0 - self.fees[not sells_a] / WAD)
 
@@ -147,7 +148,7 @@ class MaverickV2(Pool):
             yield TickSale(q, edge, amount_in / sold, reserve / bought)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         return {
             "tick_spacing": self.tick_spacing,
             "fees": [str(fee) for fee in self.fees],
@@ -187,12 +188,12 @@ class MaverickV2(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the ticks with reserves between this state and `after`."""
+        """Return `swap_gas` plus the gas for the ticks with reserves between this state and `after`."""
         assert isinstance(after, MaverickV2)
         return self._gas_units_at(after.active_tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         sells_a = is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self._gas_units_at(MAX_SUB_TICK if sells_a else -MAX_SUB_TICK)
@@ -207,7 +208,7 @@ class MaverickV2(Pool):
         return self.swap_gas + _TICK_GAS * sum(low <= each.tick <= high and each.tick != tick for each in self.ticks)
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return nothing: a swap needs only the pool's address."""
+        """Return an empty object: a swap needs only the pool's address."""
         return {}
 
 

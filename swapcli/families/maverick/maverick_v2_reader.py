@@ -38,7 +38,7 @@ _POOLS_PER_CALL: Final = 500
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds; in one if its active tick is the same as in the last read."""
+    """Read a pool in two rounds of calls, or in one if its active tick is the same as in the last read."""
     key = ref.constants_as(MaverickConstants)
     if not key.tick_spacing:
         raise invalid_response(ref.address, "its tick spacing is unknown")
@@ -76,7 +76,7 @@ def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pools that are open to everyone, in two rounds."""
+    """Read the addresses of all pools that are open to everyone, in two rounds of calls."""
     (count,) = yield [ContractCall(factory.address, encode_call(_COUNT))]
     total = min(read_word(count, _COUNT), MAX_LISTED_POOLS)
     starts = range(0, total, _POOLS_PER_CALL)
@@ -88,7 +88,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens, the tick spacing and the bin kinds of a pool in one round."""
+    """Read the tokens, the tick spacing and the bin kinds of a pool in one round of calls."""
     values = yield from read_views(
         *address_views(address, _TOKENS),
         view("spacing", address, "tickSpacing()", decode=read_signed),
@@ -99,7 +99,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the constants of a known pool and its last active tick."""
+    """Return `ref` with the constants and the active tick of a known pool."""
     assert isinstance(pool, MaverickV2)
     constants = MaverickConstants(pool.tick_spacing, pool.kinds)
     return ref._replace(fee_ppm=0, constants=constants, last_read=LastTicks(pool.active_tick))

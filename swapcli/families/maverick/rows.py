@@ -1,4 +1,4 @@
-"""The row of Maverick V2 pools."""
+"""The `FAMILIES` and `KINDS` rows for Maverick V2 pools."""
 
 from __future__ import annotations
 

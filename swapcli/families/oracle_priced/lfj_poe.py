@@ -1,4 +1,5 @@
-"""LFJ's POE: a pool at an oracle's price as long as a sale balances it, and on a concentrated constant product beyond.
+"""LFJ's POE: a pool that pays an oracle's price while a sale balances it, and follows a concentrated constant product
+after that.
 
 The formulas are in `lfj_poe_math`. The fee is in the second token: on the input when that token is sold, otherwise on
 the output, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters,
@@ -36,7 +37,7 @@ _ALPHA_BITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class LfjPoe(Pool):
-    """A pool.
+    """A POE pool.
 
     `price` is base units of the second token for one of the first, times 10^24; `alpha_bps` is the concentration, in
     basis points of the price.
@@ -58,7 +59,7 @@ class LfjPoe(Pool):
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         fee = 0 if sells_x else mul_div_up(amount_in, self.fee_ppm, PPM)
         net = amount_in - fee
@@ -76,7 +77,8 @@ class LfjPoe(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: a fixed rate up to the balance, then a constant product."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: a fixed rate up to the balance, then
+        a constant product."""
         sells_x = is_forward(self, token_in, token_out)
         gamma = (PPM - self.fee_ppm) / PPM
         flat = flat_part(*self.reserves, self.price, UINT256_LIMIT, sells_x)
@@ -94,7 +96,7 @@ class LfjPoe(Pool):
         return TwoPartCurve(fixed_rate_curve(rate, paid), rest)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return how much rounding down in the flat part shifts the rest of a sale."""
+        """Return the gain from rounding down in the flat part of a sale, which shifts the rest of the sale."""
         del token_in, token_out
         return RoundingGain(1.0, 1.0)
 

@@ -26,8 +26,8 @@ PRICE_UNIT: Final = 10**24
 
 
 class VirtualReserves(NamedTuple):
-    """The reserves of the sold and the bought token on which the rest of a sale trades, and the real reserve of the
-    bought token."""
+    """The reserves of the sold and the bought token for the part of a sale on the constant product, and the real
+    reserve of the bought token."""
 
     sold: int
     bought: int
@@ -72,7 +72,8 @@ def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) 
 
 
 def curve_part(reserves: VirtualReserves, amount_in: int) -> int:
-    """Return the output of the rest of a sale. Raises `InsufficientLiquidity` if it would drain the pool."""
+    """Return the output of the part of a sale that follows the constant product. Raises `InsufficientLiquidity` if it
+    would drain the pool."""
     total = reserves.sold + amount_in
     amount_out = amount_in * reserves.bought // total if total else 0
     if amount_out > reserves.real_bought:

@@ -1,7 +1,7 @@
 """Read POE pools in two rounds: the pool and its oracle's address, then the oracle's data and quotes from the pool.
 
 The pool quotes some sales of either token, sized by its reserves. The quotes must match the maths, which also covers
-expired data, for which a pool quotes nothing. Pools that have a different key at their oracle are also omitted.
+expired data, for which a pool quotes nothing. Pools that have a different key at their oracle are also skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PARTS: Final = (10_000, 100, 7)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds."""
+    """Read a pool in two rounds of calls."""
     pool = yield from read_views(
         view("oracle", ref.address, "getOracle()", decode=read_address),
         view("reserves", ref.address, "getBalances()", decode=words(2)),
@@ -71,11 +71,11 @@ def _is_quoted(pool: LfjPoe, i: int, amount: int, answer: tuple[int, ...] | None
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     values = yield from read_views(view("tokens", address, _TOKENS, decode=read_pair))
     return factory.new_ref(address, values["tokens"])
 
 
 def read_pair(data: Any, name: str) -> tuple[str, ...]:
-    """Return the two addresses that a function returns."""
+    """Decode the two addresses that a function returns."""
     return tuple(to_address(word, name) for word in read_words(data, 2, name))

@@ -56,7 +56,7 @@ _ROOT_ERROR: Final = float(1 << 26)
 
 @dataclass(frozen=True, slots=True)
 class Lunarbase(Pool):
-    """A pool. `anchor` is the square root of the price of the first token in the second, times 2^96.
+    """A Lunarbase pool. `anchor` is the square root of the price of the first token in the second, times 2^96.
 
     `fee_bid` is the fee for selling the first token and `fee_ask` the fee for selling the second, both in parts of 2^24
     of the output; `fee_ppm` is the lower one for callers without a privilege. `concentration` is the slippage
@@ -83,7 +83,7 @@ class Lunarbase(Pool):
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         gross, _ = gross_output(self._anchor, amount_in, sells_x, self.is_linear)
         amount_out, _ = split_fee(gross, self.fee_bid if sells_x else self.fee_ask, self.fee_multiplier)
@@ -101,7 +101,7 @@ class Lunarbase(Pool):
         return Anchor(self.anchor, *self.reserves, self.concentration)
 
     def _side(self, sells_x: bool) -> Side:
-        """Return one direction in floats."""
+        """Return one direction in floating point."""
         price = (self.anchor / Q96) ** 2
         reserve_x, reserve_y = self.reserves
         wealth = reserve_x * price + reserve_y
@@ -112,9 +112,9 @@ class Lunarbase(Pool):
         return Side((1.0 - fee) / price, 1.0 / price, float(reserve_x), wealth, k)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats.
+        """Return the floating-point curve for selling `token_in` for `token_out`.
 
-        With the linear rule, amounts are up to 3 parts per million below it.
+        With the linear slippage rule, exact amounts are up to 3 parts per million below the curve.
         """
         side = self._side(is_forward(self, token_in, token_out))
         if min(side.rate, side.reserve, side.wealth) <= 0.0:
@@ -143,7 +143,7 @@ class Lunarbase(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. The identity's `fee_ppm` is the `lowest_fee_ppm` of its fees."""
+        """Read the fields of `state`. The identity's `fee_ppm` is the `lowest_fee_ppm` of the pool's fees."""
         check_pair(identity)
         fields = StateFields(state)
         reserves = fields.uints("reserves", 2, _RESERVE_BITS)
@@ -170,7 +170,7 @@ _replace_reserves = fast_replace(Lunarbase, "reserves")
 
 
 def lowest_fee_ppm(fee_ask: int, fee_bid: int, multiplier: int) -> int:
-    """Return the lower of the two directions' fees, multiplied, in parts per million, rounded down."""
+    """Return the lower of the two directions' fees, times `multiplier`, in parts per million, rounded down."""
     return min(min(fee_ask, fee_bid) * multiplier * PPM // Q24, MAX_FEE_PPM)
 
 

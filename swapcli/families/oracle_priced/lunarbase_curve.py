@@ -1,4 +1,4 @@
-"""One direction of a Lunarbase pool with the quadratic rule, in floats.
+"""One direction of a Lunarbase pool with the quadratic rule, in floating point.
 
 Let g be the value of a sale in the bought token, R the reserve of that token, r the sale as a part of the pool's total
 value, c = K r^2, and s the root of 1 - c. The price range is as wide as the sale requires, so the sale pays g / (1 + u)
@@ -40,7 +40,7 @@ class Side(NamedTuple):
 
 
 class RangeCurve:
-    """A curve; see `RateCurve`."""
+    """The curve of one direction; see `RateCurve`."""
 
     __slots__ = ("_end_rate", "_side", "capacity", "start_rate")
 
@@ -54,7 +54,7 @@ class RangeCurve:
         self._end_rate: float = self._rate(self.capacity) if self.capacity else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         if rate <= self._end_rate:

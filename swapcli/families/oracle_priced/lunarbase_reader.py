@@ -32,7 +32,7 @@ _PARTS: Final = (10_000, 100, 7)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds."""
+    """Read a pool in two rounds of calls."""
     values = yield from read_views(
         view("published", ref.address, _STATE, decode=words(_STATE_WORDS)),
         view("reserve_x", ref.address, "getXReserve()"),
@@ -97,7 +97,7 @@ def _without_reverts(quotes: Mapping[str, Any]) -> dict[str, int]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round. The first may be the native token, which counts as wrapped."""
+    """Read the tokens of a pool in one round of calls. The first may be the native token, which counts as wrapped."""
     tokens = yield from read_addresses(address, _TOKENS)
     if ZERO_ADDRESS in tokens:
         if not factory.wrapped_native:

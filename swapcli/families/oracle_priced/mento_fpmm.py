@@ -54,16 +54,16 @@ class FlowLimits(NamedTuple):
 
     @property
     def exist(self) -> bool:
-        """Whether one of them limits anything."""
+        """Whether at least one of the two windows has a limit."""
         return bool(self.short.limit or self.long.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class MentoFpmm(Pool):
-    """A pair.
+    """A Mento FPMM pair.
 
     `rate` is a numerator and a denominator: units of the second token for one of the first. `lp_fee_bps` is the part of
-    the fee that stays in the pair, and `fee_ppm` the whole fee. `limits` are those of both tokens at `timestamp`.
+    the fee that stays in the pair, and `fee_ppm` the total fee. `limits` are the limits of both tokens at `timestamp`.
     """
 
     reserves: tuple[int, int]
@@ -85,7 +85,7 @@ class MentoFpmm(Pool):
         return self.fee_ppm // PPM_PER_BPS
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the same errors as `Pool.swap`."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         amount_out = self.amount_out(i, amount_in)
         if not amount_out:
@@ -162,7 +162,8 @@ class MentoFpmm(Pool):
         return limit._replace(netflow=netflow)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the pair's balance or a limit."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate, up to the pair's balance or
+        a limit."""
         i = 0 if is_forward(self, token_in, token_out) else 1
         numerator, denominator = self._rate_of(i)
         part = (BPS - self._fee_bps) / BPS
@@ -193,7 +194,7 @@ class MentoFpmm(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`; without `limits`, no token is limited. `fee_ppm` is the whole fee."""
+        """Read the fields of `state`; without `limits`, no token is limited. `fee_ppm` is the total fee."""
         check_pair(identity)
         check_multi_token(identity)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:

@@ -2,7 +2,7 @@
 
 `getRebalancingState` returns the rate of a swap, inverted if the pair inverts it. It reverts while the oracle has no
 rate: the market for the currency is closed, a circuit breaker has tripped, or the last report is too old. The pair is
-then omitted, as it is if its own output for a sale does not match the maths.
+then skipped. It is also skipped if its own output for a sale does not match the maths.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DECIMALS: Final = ("decimals0()", "decimals1()")
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pair in one round."""
+    """Read a pair in one round of calls."""
     sales = [10**decimals * 1_000 + 7 for decimals in ref.decimals]
     values = yield from read_views(
         optional_view("rate", ref.address, _RATE, decode=words(2)),
@@ -90,10 +90,10 @@ def _decode_limits(answer: ReturnData, function: str) -> dict[str, object]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the factory's list of pairs in one round."""
+    """Read the factory's list of pairs in one round of calls."""
     return (yield from read_address_list(factory.address, "deployedFPMMAddresses()"))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pair in one round."""
+    """Read the tokens of a pair in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address)))

@@ -1,4 +1,4 @@
-"""The rows of Lunarbase, LFJ's POE and Mento's FPMM."""
+"""The `FAMILIES` and `KINDS` rows for Lunarbase, LFJ's POE and Mento's FPMM."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Order books: pools whose liquidity is orders at prices, and the price levels that they share."""
+"""Order books: pools whose liquidity consists of limit orders, and the code for price levels that they share."""
 
 PUBLIC = ("hypercore_books",)

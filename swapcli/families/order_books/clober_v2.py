@@ -48,7 +48,7 @@ _HOOKS_AT_TAKES: Final = 0b11 << 154
 
 
 class FeePolicy(NamedTuple):
-    """A fee of `rate_ppm` (a rebate if negative), on the quote token or otherwise on the base token."""
+    """A fee of `rate_ppm` (a rebate if negative), charged on the quote token or, otherwise, on the base token."""
 
     rate_ppm: int
     uses_quote: bool
@@ -66,7 +66,8 @@ class FeePolicy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CloberV2(Pool):
-    """A book. `address` is the book manager's, `book_id` is 32 bytes in hex. `levels` are [tick, units], descending.
+    """A Clober V2 order book. `address` is the book manager's address; `book_id` is 32 bytes in hex. `levels` are
+    [tick, units], descending.
 
     The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` shows which of
     `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.
@@ -87,18 +88,18 @@ class CloberV2(Pool):
 
     @property
     def key(self) -> str:
-        """Return the id of the book."""
+        """The id of the book."""
         return self.book_id
 
     @property
     def holds_reserves_in_vault(self) -> bool:
-        """Return true: the book manager holds the tokens of all books."""
+        """True: the book manager holds the tokens of all books."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell the base token like `Controller.spend`.
 
-        Raises the errors of `Pool.swap`, and always for the quote token.
+        Raises the same errors as `Pool.swap`, and always one for the quote token.
         """
         if not is_forward(self, token_in, token_out):
             raise InsufficientLiquidity(f"pool {self.key} only buys {token_out}: it has no offers to sell it")
@@ -114,16 +115,17 @@ class CloberV2(Pool):
         return filled.amount_out, after
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """See `Pool.unspent`."""
+        """Return the part of the input that the swap leaves unspent; see `Pool.unspent`."""
         del token_in, token_out
         return fill_levels(self.levels, amount_in, self._rule()).amount_left
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: one rate per tick; zero for the quote token."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per tick; zero for the quote
+        token."""
         return level_curve(self.levels, self._rule()) if is_forward(self, token_in, token_out) else ZeroCurve()
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state: dict[str, object] = {
             "book_id": self.book_id,
             "unit_size": str(self.unit_size),
@@ -164,12 +166,12 @@ class CloberV2(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the ticks emptied before the last one."""
+        """Return `swap_gas` plus the gas for the ticks that the swap empties before its last one."""
         assert isinstance(after, CloberV2)
         return self.swap_gas + LEVEL_GAS * (len(self.levels) - len(after.levels))
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         del token_in, token_out
         return self.swap_gas + LEVEL_GAS * (count_levels(self.levels, self._rule(), rate) - 1)
 

@@ -30,7 +30,7 @@ _TOPICS: Final = 4
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a book in one round."""
+    """Read a book in one round of calls."""
     key = ref.constants_as(CloberConstants)
     _check_key(ref, key)
     if not key.lens:
@@ -51,7 +51,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a book's opening, without a call."""
+    """Decode a book creation event, which takes no call."""
     yield from ()
     if len(log.topics) < _TOPICS:
         raise invalid_response(factory.address, "an event of a different kind")
@@ -66,7 +66,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the key of a known book."""
+    """Return `ref` with the key of a known book."""
     assert isinstance(pool, CloberV2)
     lens = ref.constants_as(CloberConstants).lens
     return ref._replace(

@@ -48,10 +48,11 @@ _PURCHASE: Final = LevelRule(scale=1, buys_size=True)
 
 @dataclass(frozen=True, slots=True)
 class Hanji(Pool):
-    """A book. `tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the best come first.
+    """A Hanji order book. `tokens` are X and Y. `asks` are [price, shares], ascending, `bids` descending; the best come
+    first.
 
-    A share is `scaling_x` base units of X, a value of 1 is `scaling_y` base units of Y. `fee_wad` is a 10^18 fraction;
-    `fee_ppm` is the same, rounded down.
+    A share is `scaling_x` base units of X, a value of 1 is `scaling_y` base units of Y. `fee_wad` is a fraction scaled
+    by 10^18; `fee_ppm` is the same, rounded down.
     """
 
     scaling_x: int
@@ -66,11 +67,11 @@ class Hanji(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Return true: the market maker's quotes follow an oracle."""
+        """True: the market maker's quotes follow an oracle."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Place a market order that is filled completely. Raises the errors of `Pool.swap`."""
+        """Place a market order that is filled completely. Raises the same errors as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         if sells_x:
             filled = fill_levels(self.bids, amount_in // self.scaling_x, _SALE)
@@ -87,14 +88,14 @@ class Hanji(Pool):
         return amount_out, replace(self, bids=filled.levels) if sells_x else replace(self, asks=filled.levels)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate per price."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per price."""
         rule, levels, scale = self._side(token_in, token_out)
         sells_x = is_forward(self, token_in, token_out)
         unit = self.scaling_y * (1.0 - self.fee_wad / WAD) if sells_x else float(self.scaling_x)
         return level_curve(levels, rule, scale, unit)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         return {
             "scaling_factors": [str(self.scaling_x), str(self.scaling_y)],
             "fee": str(self.fee_wad),
@@ -103,7 +104,8 @@ class Hanji(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `scaling_factors: [x, y]`, `fee` as a 10^18 fraction, `asks` and `bids: [[price, shares], ...]`."""
+        """Read `scaling_factors: [x, y]`, `fee` as a fraction scaled by 10^18, `asks` and `bids: [[price, shares],
+        ...]`."""
         check_pair(identity)
         fields = StateFields(state)
         scaling_x, scaling_y = fields.integers("scaling_factors", 2, 1, _MAX_SCALE)
@@ -114,12 +116,12 @@ class Hanji(Pool):
         return cls(*identity, scaling_x, scaling_y, fee_wad, *read_sides(fields, _PRICES, _SHARE_BITS))
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the emptied prices."""
+        """Return `swap_gas` plus the gas for the price levels that the swap empties."""
         assert isinstance(after, Hanji)
         return self.swap_gas + LEVEL_GAS * count_emptied(self, after)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         rule, levels, scale = self._side(token_in, token_out)
         return self.swap_gas + LEVEL_GAS * (count_levels(levels, rule, rate / scale) - 1)
 

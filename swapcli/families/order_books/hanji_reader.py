@@ -28,7 +28,7 @@ _CREATED_WORDS: Final = 14
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a book in one round."""
+    """Read a book in one round of calls."""
     lens = ref.constants_as(HanjiConstants).lens
     if not lens:
         raise invalid_response(_BOOK, "the catalogue has no contract that assembles its orders")
@@ -49,7 +49,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a book's creation, without a call. Books trade the native token in its wrapped form."""
+    """Decode a book creation event, which takes no call. Books trade the native token in its wrapped form."""
     yield from ()
     del wrapped_native
     # The book and its tokens come first.
@@ -58,7 +58,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return the reference: the fee is read with the orders."""
+    """Return `ref` itself: the fee is read together with the orders."""
     assert isinstance(pool, Hanji)
     return ref._replace(fee_ppm=0)
 

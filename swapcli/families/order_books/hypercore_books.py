@@ -1,7 +1,7 @@
 """The best prices of HyperCore's spot books, which HyperEVM contracts can read, but not trade with in a swap.
 
 The precompiles take plain words and return plain structures. A registry contract returns HyperCore's index for a token;
-the token's own structure confirms that the index is right. A market is found among those of its base token.
+the token's own structure confirms that the index is right. A market is found among the markets of its base token.
 
 Source: hyperliquid-dev/hyper-evm-lib @6abf28fc src/PrecompileLib.sol, src/common (addresses of precompiles, structures,
 the indices of USDC and HYPE, decimals of prices, the asset of a spot market).
@@ -55,7 +55,7 @@ class _CoreToken(NamedTuple):
 
 
 def read_spot_book(registry: str, first: str, second: str, native: Sequence[str]) -> BatchRead[SpotBook | None]:
-    """Read the book of two tokens in three rounds; None if HyperCore has none.
+    """Read the book of two tokens in three rounds, or return None if HyperCore has none.
 
     `registry` has the indices of tokens, and `native` are the addresses that represent HYPE.
     """
@@ -101,7 +101,7 @@ def _read_index(answer: ReturnData) -> int | None:
 
 
 def _read_token(answer: ReturnData) -> _CoreToken | None:
-    """Return the relevant part of a token's structure; None for an index without a token."""
+    """Return the relevant part of a token's structure, or None for an index without a token."""
     if not answer:
         return None
     body = answer[read_word(answer, "token") :]

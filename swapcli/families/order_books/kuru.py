@@ -86,7 +86,7 @@ class VaultOrders(NamedTuple):
         return self.bid_size > 0 and self.best_bid > 0 if is_bid else self.ask_size > 0 and self.best_ask < MAX_UINT256
 
     def with_filled(self, size: int, *, is_bid: bool) -> Self:
-        """Return the vault after `size` of its best bid or ask has been filled, with a rest remaining."""
+        """Return the vault after `size` of its best bid or ask, but not all of it, has been filled."""
         return self._replace(bid_filled=size) if is_bid else self._replace(ask_filled=size)
 
     def raised(self) -> VaultOrders:
@@ -120,7 +120,7 @@ class VaultOrders(NamedTuple):
         )
 
     def steps_to(self, after: VaultOrders) -> int:
-        """Return approximately by how many prices a swap has moved the vault."""
+        """Return the approximate number of prices by which a swap has moved the vault."""
         if not (self.best_bid and after.best_bid):
             return 0
         return round(abs(log(after.best_bid / self.best_bid)) / log1p(self.spread / BPS))
@@ -128,11 +128,11 @@ class VaultOrders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kuru(Pool):
-    """A market. `tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the best come
+    """A Kuru market. `tokens` are base and quote. `asks` are [price, size], ascending, `bids` descending; the best come
     first.
 
-    `vault` is None if it has no orders. `is_cut` shows, for asks and for bids, whether the market has more than these.
-    `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or empty.
+    `vault` is None if it has no orders. `is_cut` shows, for asks and for bids, whether the market has more price levels
+    than these. `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or empty.
     """
 
     size_precision: int
@@ -150,7 +150,7 @@ class Kuru(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Place a market order that fills completely or reverts, like Kuru's router.
 
-        Raises the errors of `Pool.swap`.
+        Raises the same errors as `Pool.swap`.
         """
         sells_base = is_forward(self, token_in, token_out)
         precision, decimals = (
@@ -171,11 +171,11 @@ class Kuru(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate per order price."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per order price."""
         return BinCurve(self._orders_in_floats(sells_base=is_forward(self, token_in, token_out)), MAX_UINT256)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state: dict[str, object] = {
             "size_precision": str(self.size_precision),
             "price_precision": self.price_precision,
@@ -214,13 +214,13 @@ class Kuru(Pool):
         return pool
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the emptied prices and of the vault's orders."""
+        """Return `swap_gas` plus the gas for the emptied price levels and for the vault's orders."""
         assert isinstance(after, Kuru)
         steps = self.vault.steps_to(after.vault) if self.vault and after.vault else 0
         return self.swap_gas + LEVEL_GAS * count_emptied(self, after) + VAULT_STEP_GAS * steps
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         base, quote = self.decimals
         if is_forward(self, token_in, token_out):
             lowest = rate * self.price_precision * 10.0 ** (base - quote)
@@ -384,7 +384,7 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
 
 
 def _contradiction(pool: Kuru) -> tuple[str, str] | None:
-    """Return the vault field that contradicts the vault or the limit orders, and how; None if there is none.
+    """Return the vault field that contradicts the vault or the limit orders, and how. Return None if there is none.
 
     A vault whose prices cross those of the limit orders would pay more for a round trip than was sold.
     """

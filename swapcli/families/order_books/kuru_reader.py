@@ -30,7 +30,7 @@ _VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a market in one round."""
+    """Read a market in one round of calls."""
     values = yield from read_views(
         view("book", ref.address, _BOOK, REACH, REACH, decode=_decode_sides),
         view("vault", ref.address, "getVaultParams()", decode=words(_VAULT_WORDS)),
@@ -54,7 +54,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a market's registration, without a call."""
+    """Decode a market registration event, which takes no call."""
     yield from ()
     event = read_words(log.data, _REGISTERED_WORDS, _REGISTERED)
     base, quote, market, _, price_precision, size_precision, _, _, _, taker_fee_bps, *_ = event
@@ -64,7 +64,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the constants of a known market."""
+    """Return `ref` with the constants of a known market."""
     assert isinstance(pool, Kuru)
     fee_bps = pool.fee_ppm // PPM_PER_BPS
     return ref._replace(

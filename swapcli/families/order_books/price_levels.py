@@ -25,9 +25,9 @@ NATIVE_TOKENS: Final = ("base", "quote")
 
 
 class PriceLevel(NamedTuple):
-    """A level.
+    """A price level.
 
-    `price` is the contract's number for it, a price or a tick; `size` is the fillable amount, in its units.
+    `price` is the contract's number for it, a price or a tick; `size` is the fillable amount, in the contract's units.
     """
 
     price: int
@@ -35,7 +35,7 @@ class PriceLevel(NamedTuple):
 
 
 class LevelRule(NamedTuple):
-    """The rounding and the fee of a contract's trades on one side of a book, as data.
+    """The rounding and the fee of a contract's trades on one side of a book.
 
     A size is worth `size * price / scale` of the other token, or `size * scale / price_of_tick(price)`. A swap buys
     sizes of `unit` base units each if `buys_size`; its payment rounds up. Otherwise it sells sizes, and its proceeds
@@ -53,7 +53,7 @@ class LevelRule(NamedTuple):
     price_of_tick: Callable[[int], int] | None = None
 
     def ratio(self, price: int) -> tuple[int, int]:
-        """Return the worth of a size at a level as a fraction."""
+        """Return the value of one size at a level, as a fraction (numerator, denominator)."""
         return (self.scale, self.price_of_tick(price)) if self.price_of_tick else (price, self.scale)
 
     def without_fee(self, amount_in: int) -> int:
@@ -118,7 +118,7 @@ def fill_levels(levels: Sequence[PriceLevel], amount_in: int, rule: LevelRule) -
 
 
 def level_curve(levels: Iterable[PriceLevel], rule: LevelRule, scale: float = 1.0, unit: float = 1.0) -> BinCurve:
-    """Return the curve of one direction in floats: one rate per level, times `scale`; outputs are in units of
+    """Return the floating-point curve of one direction: one rate per level, times `scale`; outputs are in units of
     `unit`."""
     return BinCurve(((rate * scale, output * unit) for rate, output in rule.outputs(levels)), MAX_UINT256)
 
@@ -146,7 +146,7 @@ def read_levels(
 
 
 class TwoSidedBook(Protocol):
-    """A book with levels on both sides, each with the best first."""
+    """An order book with levels on both sides, best price first."""
 
     @property
     def asks(self) -> tuple[PriceLevel, ...]: ...
@@ -177,7 +177,7 @@ def count_emptied(before: TwoSidedBook, after: TwoSidedBook) -> int:
 
 
 def read_native(fields: StateFields) -> str:
-    """Read the optional `native`, one of `NATIVE_TOKENS`; empty without it."""
+    """Read the optional `native`, one of `NATIVE_TOKENS`, or return an empty string without it."""
     return fields.read_optional("native", parse_choice, NATIVE_TOKENS) or ""
 
 

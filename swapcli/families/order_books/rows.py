@@ -1,4 +1,4 @@
-"""The rows of order books."""
+"""The `FAMILIES` and `KINDS` rows for order books."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class CloberConstants(NamedTuple):
 
 
 class KuruConstants(NamedTuple):
-    """The constants of a Kuru market: its units, the taker's fee, and which token is the native one, as for Clober."""
+    """The constants of a Kuru market: its units, the taker's fee, and which token is the native one, as in
+    `CloberConstants`."""
 
     price_precision: int = 0
     size_precision: int = 0

@@ -1,4 +1,4 @@
-"""The shared code of pool readers, and how a reader is called: `pool_readers`, from a `PoolRef` to the pool."""
+"""The code that pool readers share. `pool_readers` calls a reader, which turns a `PoolRef` into a pool."""
 
 PUBLIC = (
     "block_time", "build_pool", "call_encoding", "calls", "contract_kinds", "factory_contract",

@@ -24,10 +24,11 @@ def read_block_time(answer: ReturnData, use: str) -> int:
 
 
 def time_view(use: str) -> View:
-    """Return the view of the block's time, `timestamp`, decoded by `read_block_time`."""
+    """Return the view `timestamp` of the block's time, decoded by `read_block_time`."""
     return View("timestamp", BLOCK_TIME, lambda answer, _: read_block_time(answer, use), _TIME)
 
 
 def undecoded_time_view() -> View:
-    """Return the view `time`, to be decoded by `read_block_time` if only some pools need it."""
+    """Return the view `time` of the block's time, undecoded: `read_block_time` decodes it for the pools that need
+    it."""
     return View("time", BLOCK_TIME, lambda answer, _: answer, _TIME)

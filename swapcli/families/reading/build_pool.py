@@ -1,4 +1,4 @@
-"""Build a pool from the state that was read. Its family checks the state like that of any market file."""
+"""Build a pool from the state read from a node. The pool's family checks this state like a market file's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
-    """Return the pool. Raises `InvalidPoolState`, which names the field."""
+    """Return the pool that `ref` and `state` describe. Raises `InvalidPoolState`, which names the field."""
     if not 0 <= fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
     identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)
@@ -29,13 +29,14 @@ def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
 
 
 def build_pool_with_fee(ref: PoolRef, fee_wad: int, state: Mapping[str, object]) -> Pool:
-    """Return the pool with a fee as a 10^18 fraction, which is in the state if parts per million are too coarse."""
+    """Return the pool with a fee scaled by 10^18. The fee is written to the state if parts per million are too
+    coarse."""
     fee_ppm = fee_wad // FEE_PER_PPM
     return build_pool(ref, fee_ppm, {**state, **write_swap_fee(fee_wad, fee_ppm)})
 
 
 def fee_in_wad(fee: int, whole: int, name: str) -> int:
-    """Return `fee / whole` as a 10^18 fraction. Raises `InvalidUpstreamResponse` if it is finer than that."""
+    """Return `fee / whole`, scaled by 10^18. Raises `InvalidUpstreamResponse` if that is not an integer."""
     wad, rest = divmod(fee * WAD, whole)
     if rest:
         raise invalid_response(name, f"a fee of {fee} in {whole} has more than 18 decimals")

@@ -1,4 +1,4 @@
-"""The calls to contract functions for reading pools and tokens: calldata and return data.
+"""Encode the calls that read pools and tokens, and decode their return data.
 
 Contract return data is untrusted: the expected words are read and trailing bytes are ignored. Every reader raises
 `InvalidUpstreamResponse`, whose message begins with the name of the function.
@@ -236,7 +236,7 @@ def _selector(signature: str) -> bytes:
 
 
 def signature_of(calldata: bytes) -> str:
-    """Return the signature of a call that was encoded here; otherwise its first four bytes in hex."""
+    """Return the signature of a call that this module encoded, otherwise the call's first four bytes in hex."""
     begin = calldata[:4]
     return next((signature for signature, known in _selector_bytes.items() if known == begin), f"0x{begin.hex()}")
 
@@ -262,12 +262,12 @@ def read_address(data: ReturnData, name: str) -> str:
 
 
 def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
-    """Return the list of words whose offset is in the word number `index`."""
+    """Return a list of words. The offset of the list is in the word number `index`."""
     return decode_list(_require_success(data, name), name, invalid_response, index)
 
 
 def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
-    """Return the single value of the data, a list of pairs of words."""
+    """Return the list of pairs of words that is the only value in the data."""
     words = _require_success(data, name)
     start, count = decode_words(words, 2, name, invalid_response)
     if start != WORD:
@@ -279,7 +279,7 @@ def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def read_text(data: ReturnData, name: str) -> str:
-    """Return a string, or 32 bytes padded with zeros, as returned by old tokens."""
+    """Return a string, which old tokens return as 32 bytes padded with zeros."""
     return decode_text(_require_success(data, name), name, invalid_response)
 
 

@@ -15,7 +15,8 @@ ReturnData = bytes | None
 
 
 class CallContext(NamedTuple):
-    """The sender and the gas price of a call, for contracts that depend on them. The sender can pay any gas."""
+    """The sender and the gas price of a call, for contracts that depend on them. The sender can pay for any amount of
+    gas."""
 
     sender: str
     gas_price_wei: int
@@ -45,7 +46,8 @@ class ContractCall(NamedTuple):
 
 
 class Log(NamedTuple):
-    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block.
+    """An event. `topics` are 32 bytes each in hex, the first of which identifies the kind of event; `log_index` is its
+    position in the block.
 
     `transaction` is the hash of its transaction; empty if the node does not return it.
     """

@@ -1,4 +1,4 @@
-"""The kinds of contracts from which pools are read, by name, and the kinds of each protocol."""
+"""The kinds of contracts from which pools are read, by name, and the kinds that each protocol uses."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class KindTable(Mapping[str, T]):
 
 @lru_cache
 def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
-    """Return the contract kinds of a pool family on networks of a kind; a family that is not read from a node has
-    none."""
+    """Return the contract kinds of a pool family on networks of kind `network_kind`. A family that is not read from a
+    node has none."""
     if not is_family(family):  # a package's family must be loaded first, so that its kinds are known
         return ()
     of_network = (each for each in KINDS.items() if each[1].network_kind is network_kind)

@@ -22,11 +22,11 @@ class Factory(NamedTuple):
 
     `protocols` are the protocols of its pools: one, or several that differ in the family of their pools.
     `protocols_by_hook` are the protocols of a Uniswap V4 manager's pools with known hooks. `fee_ppm` is the constant
-    fee of a kind that has one. `fee_tiers` are the known ones, as in `Deployment`. Pools of `quoted_protocols` that
-    cannot be computed can be sampled. `wrapped_native` is the token that represents native currency. `quoter` describes
-    how sampled pools are announced and quoted. `swap_quoter` is the contract of a deployment of Algebra or Uniswap V4
-    that quotes swaps in its pools, `lens` the one that reads the pools of a kind that needs it; both are empty if the
-    catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as JSON, by address.
+    fee of a kind that has one. `fee_tiers` are the known fee tiers, as in `Deployment`. Pools of `quoted_protocols`
+    that cannot be computed can be sampled. `wrapped_native` is the token that represents native currency. `quoter`
+    describes how sampled pools are announced and quoted. `swap_quoter` is the contract of a deployment of Algebra or
+    Uniswap V4 that quotes swaps in its pools, `lens` the one that reads the pools of a kind that needs it; both are
+    empty if the catalogue knows none. `hook_rules` are the rules of a V4 manager's hooks, as JSON, by address.
     """
 
     address: str
@@ -44,24 +44,24 @@ class Factory(NamedTuple):
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:
-        """The protocols of its pools, without duplicates."""
+        """The protocols of the contract's pools, without duplicates."""
         return tuple(dict.fromkeys((*self.protocols, *self.protocols_by_hook.values())))
 
     @property
     def is_enumerable(self) -> bool:
-        """Whether it has a list of its pools. Otherwise pools are found only through creation events."""
+        """Whether the contract has a list of its pools. Otherwise pools are found only through creation events."""
         traits = KINDS[self.kind]
         return traits.has_whole_list or traits.is_pool_itself or bool(traits.list_functions)
 
     @property
     def creation_events(self) -> tuple[str, ...]:
-        """The signatures of the events that announce its pools."""
+        """The signatures of the events that announce the contract's pools."""
         if self.quoter and self.quoter.created:
             return (self.quoter.created.signature,)
         return KINDS[self.kind].created
 
     def protocol_of(self, family: str) -> ProtocolInfo | None:
-        """Return the protocol of its pools of a family; None if the catalogue has none.
+        """Return the protocol of the contract's pools of a family, or None if the catalogue has none.
 
         A protocol whose definition names its contract kinds may have pools of several families.
         """

@@ -23,7 +23,7 @@ _TOPICS: Final = 4  # kind, id and two currencies
 
 
 def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Reject hooks that may change the amounts of a swap.
+    """Decode a pool creation event, which takes no call. Reject hooks that may change the amounts of a swap.
 
     The event's data begins with hooks, fee and parameters.
     """
@@ -55,7 +55,7 @@ def check_key(ref: PoolRef) -> None:
 
 
 def key_fields(ref: PoolRef, lp_fee_ppm: int) -> dict[str, object]:
-    """Return the fields of a market file for the key.
+    """Return the market file fields that describe the pool's key.
 
     Raises `InvalidPoolState` if a constant fee differs from the key's.
     """

@@ -13,7 +13,7 @@ _SCALAR_BITS = 32  # scalars are uint32
 
 
 def read_l1_fee_params(oracle: str) -> BatchRead[L1FeeParams | None]:
-    """Read the parameters in one round; None if the contract does not exist, or lacks one of them."""
+    """Read the parameters in one round, or return None if the contract does not exist or lacks one of them."""
     names = (*_FEES, *_SCALARS)
     answers = yield [ContractCall(oracle, encode_call(name)) for name in names]
     if not all(answers):

@@ -1,6 +1,6 @@
 """Query the `NodeInterface` of an Arbitrum network for the gas that it charges for a transaction's data on L1.
 
-The network adds gas to that of the execution, enough to pay for the data at the block's base fee:
+On top of the execution's gas, the network charges enough gas to pay for the data at the block's base fee:
 
     units    = 16 * bytes of the signed transaction, compressed by Brotli at the level of ArbOS
     L1 gas   = units * price of a unit / base fee, rounded down
@@ -32,7 +32,7 @@ def encode_l1_gas_call(to: str, data: bytes) -> bytes:
 
 
 def decode_l1_gas(answer: ReturnData) -> int | None:
-    """Return the gas that L1 data adds; None if the network has no such contract.
+    """Return the gas that L1 data adds, or None if the network has no such contract.
 
     Raises `InvalidUpstreamResponse` for a malformed response.
     """

@@ -35,7 +35,7 @@ class FaultyItem(SkippedItem):
 def run_batched(
     reads: Sequence[tuple[str, BatchRead[T]]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> list[T | SkippedItem]:
-    """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate.
+    """Return the result of each read in order, or a `SkippedItem` for a read that fails. Errors of `send` propagate.
 
     If the node's request budget is spent, incomplete reads count as failed, unless no read is complete.
     """
@@ -55,7 +55,7 @@ def run_batched(
 
 
 def in_lockstep(reads: Sequence[tuple[str, BatchRead[T]]]) -> BatchRead[list[T | SkippedItem]]:
-    """Return the result of each read in order, a `SkippedItem` for a failed one; all calls of a round are sent
+    """Return the result of each read in order, or a `SkippedItem` for a read that fails. All calls of a round are sent
     together.
 
     `RequestBudgetSpent` in place of results is handled as in `run_batched`.
@@ -90,9 +90,9 @@ def in_lockstep(reads: Sequence[tuple[str, BatchRead[T]]]) -> BatchRead[list[T |
 
 
 def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) -> BatchRead[T]:
-    """Return the same read, with calls that it may make later sent in its first round.
+    """Return the read with `prefetched_calls`, which it may make later, added to its first round.
 
-    If it makes only these calls, it finishes after that round.
+    If the read later makes no other calls, it finishes after that round.
     """
     first = next(read)
     results = yield [*first, *prefetched_calls]

@@ -19,7 +19,7 @@ _CACHED_MASKS: Final = 1 << 15
 
 @lru_cache(_CACHED_MASKS)
 def bloom_mask(item: str) -> int:
-    """Return the bits that an address or topic, in hex, sets."""
+    """Return the bits of the filter that an address or topic, in hex, sets."""
     digest = keccak256(bytes.fromhex(item[2:]))
     bits = 0
     for offset in (0, 2, 4):

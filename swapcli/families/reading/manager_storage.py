@@ -25,8 +25,8 @@ _LIQUIDITY_OFFSET, _TICKS_OFFSET, _BITMAP_OFFSET = 3, 4, 5
 class ConcentratedInManager:
     """A concentrated pool in a manager's storage, for `tick_bitmap`.
 
-    `pools_slot` is the slot of the manager's mapping of pools; `paused_slot` is the slot of its pause flag, None if it
-    has none.
+    `pools_slot` is the slot of the manager's mapping of pools; `paused_slot` is the slot of its pause flag, None if the
+    manager has no such flag.
     """
 
     def __init__(self, manager: str, pool_id: str, pools_slot: int, paused_slot: int | None = None) -> None:
@@ -57,7 +57,7 @@ class ConcentratedInManager:
         return [extsload_call(self._manager, [mapping_slot(tick, self._slot + _TICKS_OFFSET) for tick in ticks])]
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
-        """Return the upper half of each tick's first word; the lower half is its gross liquidity."""
+        """Return each tick's net liquidity, the upper half of its first word. The lower half is the gross liquidity."""
         return [to_signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
 
 

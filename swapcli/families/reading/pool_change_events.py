@@ -38,7 +38,7 @@ def _events_of_kinds(count: int) -> Mapping[str, KeyOfEvent]:
 
 
 def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
-    """Return the topics of all events that change pools of these families on networks of a kind."""
+    """Return the topics of all events that change pools of the given families on networks of a given kind."""
     return tuple(dict.fromkeys(topic for kind in _kinds(families, network_kind) for topic in EVENTS[kind]))
 
 
@@ -60,7 +60,7 @@ def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
 
 
 def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[str]:
-    """Return the contract kinds in these families whose events come from a vault rather than from the pool."""
+    """Return the contract kinds of the given families whose events come from a vault rather than from the pool."""
     return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
 
 
@@ -69,7 +69,7 @@ def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[str]:
 
 
 def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Return the keys of the pools that may have changed in a block with this Bloom filter.
+    """Return the keys of the pools that may have changed in a block with the Bloom filter `bloom`.
 
     `pools` are keys, contracts and families. For Balancer's vault, only the kind of an event is checked.
     """
@@ -92,6 +92,6 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
 
 
 def changed_pool(log: Log) -> str | None:
-    """Return the key of the pool that an event is about; None if unknown."""
+    """Return the key of the pool that an event is about, or None if unknown."""
     names = _events_of_kinds(len(KINDS)).get(log.topics[0]) if log.topics else None
     return None if names is None or (names.is_in_topic and len(log.topics) < 2) else names(log)

@@ -22,7 +22,7 @@ _BATCH_SIZE = 250  # pools that are read side by side, per concurrent request of
 
 
 class PoolReader(Protocol):
-    """A module `<kind>_reader`; `KindRow` shows which of these functions each kind needs."""
+    """The functions of a module `<kind>_reader`. `KindRow` shows which of them each kind needs."""
 
     def load(self, ref: PoolRef) -> BatchRead[Pool]:
         """Read the state of a pool."""
@@ -46,7 +46,7 @@ def pool_reader(kind: str) -> PoolReader:
 
 
 def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
-    """Return the reference of a known pool; None if its kind of contract is unknown, or it has no state to read."""
+    """Return the reference of a known pool, or None if its kind of contract is unknown or it has no state to read."""
     ref = bare_ref(pool, network)
     if ref is None:
         return None
@@ -63,7 +63,7 @@ def read_pool(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_known_pool(pool: Pool, network: Network) -> BatchRead[Pool] | None:
-    """Return the read of a known pool's state; None in the same cases as `ref_of_pool`."""
+    """Return a read of a known pool's state, or None in the same cases as `ref_of_pool`."""
     try:
         ref = ref_of_pool(pool, network)
     except Exception as error:
@@ -86,7 +86,7 @@ def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | 
 
 
 def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
-    """Yield the results of reads, each with the key of its pool, like `load_pools`."""
+    """Yield the results of `reads`, which are (pool key, read) pairs, in the same way as `load_pools`."""
     remaining = iter(reads)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched(batch, reader.call)

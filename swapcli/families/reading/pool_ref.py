@@ -39,8 +39,8 @@ class PoolRef(NamedTuple):
     """A pool to read. `address` is the contract to call: the manager, for pools with an ID. `tokens` are in the
     contract's order.
 
-    `fee_ppm` is set only if it never changes. `constants` are the other data that never change, in the record of the
-    kind. If only amounts have changed since `last_read`, one round is enough to read the pool.
+    `fee_ppm` is set only if it never changes. `constants` are the other data that never change, in the record type of
+    the kind. If only amounts have changed since `last_read`, one round is enough to read the pool.
     """
 
     address: str
@@ -54,7 +54,7 @@ class PoolRef(NamedTuple):
     last_read: LastTicks | LastBins | None = None
 
     def constants_as(self, record: type[C]) -> C:
-        """Return the constants if they are a record of this type, otherwise an empty record."""
+        """Return the constants if they are of the type `record`, otherwise an empty record of that type."""
         return self.constants if isinstance(self.constants, record) else record()
 
     @property
@@ -69,12 +69,12 @@ class PoolRef(NamedTuple):
 
     @property
     def pool_id(self) -> str:
-        """The ID of the pool in a contract that has many; empty if there is none."""
+        """The ID of the pool if its contract has many pools, otherwise an empty string."""
         return getattr(self.constants, "pool_id", "")
 
     @property
     def key(self) -> str:
-        """The same as `Pool.key`."""
+        """Same as `Pool.key`."""
         row = KINDS[self.kind]
         if row.is_sampled:
             return self.pool_id or self.address
@@ -84,7 +84,7 @@ class PoolRef(NamedTuple):
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     """Return the reference of a known pool without the data that only its state has.
 
-    None if its kind of contract is unknown, or it has no state to read.
+    The result is None if the pool's kind of contract is unknown, or if the pool has no state to read.
     """
     kind = _kind_of_pool(pool, network)
     if kind is None:

@@ -37,7 +37,8 @@ def share_price_calls(share: str) -> list[ContractCall]:
 
 
 def read_share_price(share: str, results: Sequence[ReturnData]) -> tuple[int, int]:
-    """Return (assets, shares): x assets buy floor(x * shares / assets) shares, and x shares the inverse.
+    """Return (assets, shares): x assets buy floor(x * shares / assets) shares, and x shares return floor(x * assets /
+    shares) assets.
 
     Raises `InvalidUpstreamResponse` if no such fraction reproduces the conversions that were read.
     """

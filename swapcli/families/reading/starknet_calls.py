@@ -33,18 +33,18 @@ def selector(name: str) -> int:
 
 
 def starknet_call(contract: str, function: str, *felts: int) -> ContractCall:
-    """Return the call of a function with these felts as its arguments."""
+    """Return the call of a function with `felts` as its arguments."""
     words = (selector(function), *felts)
     return ContractCall(contract, b"".join([word.to_bytes(WORD) for word in words]))
 
 
 def starknet_view(field: str, contract: str, function: str, *felts: int, decode: Decode) -> View:
-    """Return the view of a function."""
+    """Return the view that calls a Starknet function."""
     return View(field, starknet_call(contract, function, *felts), decode, function)
 
 
 def read_felt_addresses(contract: str, functions: Sequence[str]) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses that a contract's functions return, such as a pool's tokens, in one round."""
+    """Read the addresses, such as a pool's tokens, that a contract's `functions` return, in one round of calls."""
     answers = yield [starknet_call(contract, name) for name in functions]
     return tuple(map(read_felt_address, answers, functions))
 
@@ -65,7 +65,8 @@ def is_block_time(contract: str, calldata: bytes) -> bool:
 
 
 def signed_felts(value: int) -> tuple[int, int]:
-    """Return the felts of a signed number in the form of Ekubo and JediSwap: the magnitude, then 1 if negative."""
+    """Return the felts of a signed number in the form that Ekubo and JediSwap use: the magnitude, then 1 if
+    negative."""
     return abs(value), int(value < 0)
 
 
@@ -101,7 +102,7 @@ def join_u256(halves: tuple[int, ...], name: str) -> int:
 
 
 def join_signed(felts: tuple[int, ...], name: str) -> int:
-    """Return the number with this magnitude and sign."""
+    """Return the signed number with a given magnitude and sign."""
     magnitude, sign = felts
     if magnitude >> _HALF_BITS or sign > 1:
         raise invalid_response(name, "a magnitude beyond 128 bits, or a sign other than 0 and 1")
@@ -116,7 +117,7 @@ def to_starknet_address(felt: int, name: str) -> str:
 
 
 def read_felt_text(data: ReturnData, function: str) -> str:
-    """Return a text: a felt with a short string, or Cairo's `ByteArray`."""
+    """Return a string: either a short string in one felt, or Cairo's `ByteArray`."""
     felts = read_felts(data, len(data or b"") // WORD, function)
     if not felts:
         raise invalid_response(function, "no felts")

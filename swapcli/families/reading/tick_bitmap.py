@@ -87,7 +87,8 @@ TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], tuple[PriceSt
 def read_around_price(source: TickDataSource, spacing: int, near_tick: int | None, reach: int = REACH) -> TickRead:
     """Return the price state, and the market file fields for it and for the ticks around it.
 
-    It takes two rounds if `near_tick` is close enough to the price, otherwise three. Raises the errors of `BatchRead`.
+    It takes two rounds if `near_tick` is close enough to the price, otherwise three. Raises the same errors as
+    `BatchRead`.
     """
     calls = source.position_calls()
     prefetched = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
@@ -111,7 +112,7 @@ def read_around_price(source: TickDataSource, spacing: int, near_tick: int | Non
 
 
 def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
-    """Return the fields of a market file."""
+    """Return the market file fields of a price state and of the ticks in `ladder`, from tick to net liquidity."""
     dynamic = {"dynamic_fee": True} if position.has_dynamic_fee else {}
     return {
         "sqrt_price_x96": position.sqrt_price_x96,
@@ -164,7 +165,7 @@ def close_between(
 ) -> dict[int, int]:
     """Return the ticks `nets`, in which liquidity that extends beyond the range begins at `low` and ends at `high`.
 
-    None means the first or last possible tick: raises `InvalidPoolState` if the liquidity does not add up there.
+    None means the first or last possible tick. Raises `InvalidPoolState` if the liquidity does not add up there.
     """
     before = liquidity - sum(net for each, net in nets.items() if each <= tick)
     beyond = liquidity + sum(net for each, net in nets.items() if each > tick)

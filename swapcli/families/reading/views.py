@@ -1,4 +1,5 @@
-"""Read contracts by lists of (field, call, decode): the calls of one round, and the decoded values by field."""
+"""Read contracts by lists of views (field, call, decoder). One round makes all calls and returns the decoded values by
+field."""
 
 from __future__ import annotations
 
@@ -47,36 +48,36 @@ def optional_view(field: str, contract: str, signature: str, *arguments: int | s
 
 
 def read_views(*views: View) -> BatchRead[dict[str, Any]]:
-    """Read the values of views in one round."""
+    """Read the values of views in one round of calls."""
     answers = yield [each.call for each in views]
     return {each.field: each.decode(answer, each.function) for each, answer in zip(views, answers, strict=True)}
 
 
 def address_views(contract: str, signatures: Sequence[str] = PAIR_TOKENS) -> list[View]:
-    """Return the views of addresses, by default of a pair's tokens; the functions' names are the field names."""
+    """Return views that read addresses, by default a pair's tokens. The field names are the functions' names."""
     return [view(name, contract, name, decode=read_address) for name in signatures]
 
 
 def read_addresses(
     contract: str, signatures: Sequence[str] = PAIR_TOKENS, *, may_revert: bool = False
 ) -> BatchRead[tuple[str, ...]]:
-    """Read addresses that a contract's functions return, by default a pair's tokens, in one round."""
+    """Read addresses that a contract's functions return, by default a pair's tokens, in one round of calls."""
     answers = yield [ContractCall(contract, encode_call(name), may_revert) for name in signatures]
     return tuple(map(read_address, answers, signatures))
 
 
 def words(count: int) -> Decode:
-    """Return the decoder of the first `count` words."""
+    """Return the function that decodes the first `count` words."""
     return partial(_decode_words, count)
 
 
 def decode_addresses(data: ReturnData, name: str) -> tuple[str, ...]:
-    """Return the list of addresses that a function returns."""
+    """Decode the list of addresses that a function returns."""
     return tuple(to_address(word, name) for word in read_list(data, name))
 
 
 def read_address_list(contract: str, signature: str) -> BatchRead[tuple[str, ...]]:
-    """Read the list of addresses that a function returns, such as a factory's pools, in one round."""
+    """Read the list of addresses that a function returns, such as a factory's pools, in one round of calls."""
     (answer,) = yield [ContractCall(contract, encode_call(signature))]
     return decode_addresses(answer, signature)
 

@@ -1,4 +1,4 @@
-"""The row of pools quoted by their protocol."""
+"""The `FAMILIES` and `KINDS` rows for pools quoted by their protocol."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Pools whose maths is closed-source or too complex to reimplement: only some of the protocol's own quotes are known.
 
-The samples of each direction come from the protocol's quote function at one block. An amount that is one of them swaps
+The samples of each direction come from the protocol's quote function at one block. An amount equal to a sample swaps
 for exactly the quoted output. Any other amount is interpolated linearly between its neighbouring samples, which never
 overstates a concave quote; the pool afterwards `is_estimated`, so that the amount is never shown as exact.
 
@@ -61,25 +61,26 @@ class Sampled(Pool):
 
     @property
     def key(self) -> str:
-        """Return the pool ID if one contract has many pools, otherwise the address."""
+        """The pool ID if one contract has many pools, otherwise the address."""
         return self.pool_id or self.address
 
     @property
     def changes_without_events(self) -> bool:
-        """Return whether it has samples, which are valid only at their block."""
+        """Whether the pool has samples, which are valid only at their block."""
         return self.has_samples
 
     @property
     def has_samples(self) -> bool:
-        """Return whether it can be quoted: a pool from a file or a store has no samples."""
+        """Whether the pool can be quoted. A pool from a file or a store has no samples."""
         return bool(self.forward_samples or self.backward_samples)
 
     def samples(self, token_in: str, token_out: str) -> tuple[QuotedSale, ...]:
-        """Return the samples of one direction."""
+        """Return the samples for selling `token_in` for `token_out`."""
         return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Return the quoted output of a sample, otherwise an estimate from below. Raises the errors of `Pool.swap`."""
+        """Return the quoted output if `amount_in` is a sample, otherwise a low estimate between samples. Raises the
+        same errors as `Pool.swap`."""
         samples = self.samples(token_in, token_out)
         if self.is_spent:
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
@@ -99,14 +100,14 @@ class Sampled(Pool):
         return amount_out, pool
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the concave hull of the samples in floats."""
+        """Return the concave hull of the samples as a floating-point curve."""
         samples = self.samples(token_in, token_out)
         return SampledCurve(samples) if samples and not self.is_spent else ZeroCurve()
 
     def with_sample(self, token_in: str, token_out: str, sample: QuotedSale) -> Self:
         """Return the pool with one more sample, or a different output for the same input.
 
-        Older samples that contradict the new one are dropped: those with less input and more output, and those with
+        Older samples that contradict the new one are dropped: samples with less input and more output, and samples with
         more input and less output.
         """
         others = [
@@ -121,11 +122,11 @@ class Sampled(Pool):
         return replace(self, backward_samples=samples)
 
     def without_samples(self) -> Self:
-        """Return the pool in the form that a store keeps."""
+        """Return the pool without samples, which is the form in which a store keeps it."""
         return replace(self, balances=None, forward_samples=(), backward_samples=(), is_estimated=False, is_spent=False)
 
     def state(self) -> dict[str, object]:
-        """Return `constants` and `pool_id`, if there are any; samples are never kept."""
+        """Return `constants` and `pool_id`, if there are any; samples are never written."""
         state: dict[str, object] = {}
         if self.constants:
             state["constants"] = dict(self.constants)

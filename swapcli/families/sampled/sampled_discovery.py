@@ -30,7 +30,8 @@ _MAX_LISTED: Final = 5_000
 def find_sampled_pools(
     reader: BlockReader, network: Network, protocols: Iterable[str] | None = None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of `protocols` (all if None) that the quoters of a network have, or why one is skipped.
+    """Yield the pools that a network's quoters have for `protocols` (None for all), or a `SkippedItem` for a pool that
+    is skipped.
 
     Raises `UpstreamError`, and `ConfigError` for an invalid definition.
     """
@@ -156,7 +157,7 @@ def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int
 
 
 def _complete(values: PoolValues, quoter: Quoter) -> BatchRead[PoolValues]:
-    """Read the missing values, each in one round."""
+    """Read the missing values, each in one round of calls."""
     for read in quoter.reads:
         values = yield from with_value(values, read)
     missing = [name for name in ("token0", "token1", *quoter.constants) if name not in values]

@@ -1,4 +1,4 @@
-"""Read pools that a protocol quotes itself: samples of both directions, and the quotes of chosen amounts.
+"""Read pools that a protocol quotes itself: samples of both directions, and the quotes for given amounts.
 
 The network's definition has the quote functions; see `core.model.quoter`. Their results are untrusted: a sale that
 reverts ends the samples of that direction, and results that no honest pool returns raise an error, which skips the
@@ -82,7 +82,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
 
 
 def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: CallContext) -> BatchRead[Sampled]:
-    """Return the pool with samples for exactly these sales, in as many rounds as `read_samples`."""
+    """Return the pool with samples for exactly the given `sales`, in as many rounds as `read_samples`."""
     values = yield from _read_values(pool, quoter)
     answers = yield _quote_calls(pool, quoter, sales, values, context)
     for sale, answer in zip(sales, answers, strict=True):
@@ -126,7 +126,7 @@ def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
 
 
 def read_values(values: PoolValues, reads: Sequence[ReadValue], subject: str) -> BatchRead[PoolValues]:
-    """Return the values with those that calls return, in as many rounds as their dependencies need.
+    """Return `values` with the values of `reads` added, in as many rounds of calls as the dependencies of `reads` need.
 
     `subject` is what the definition describes, for errors.
     """
@@ -164,7 +164,7 @@ def _returned_word(read: ReadValue, answer: ReturnData) -> int:
 
 
 def with_value(values: PoolValues, read: ReadValue) -> BatchRead[PoolValues]:
-    """Return the values with one more, which takes one round."""
+    """Return `values` with the value of `read` added, which takes one round of calls."""
     (answer,) = yield [function_call(read.function, values)]
     return {**values, read.name: _returned_word(read, answer)}
 

@@ -17,7 +17,7 @@ from swapcli.families.sampled.sampled_discovery import read_announced_pool
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Return the pool without samples, without any round."""
+    """Return the pool without samples. This takes no call."""
     yield from ()
     constants = ref.constants_as(SampledConstants)
     return build_pool(ref, 0, {"constants": dict(constants.values), "pool_id": constants.pool_id or None})
@@ -30,6 +30,6 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the constants of a known pool."""
+    """Return `ref` with the constants of a known pool."""
     assert isinstance(pool, Sampled)
     return ref._replace(constants=SampledConstants(pool.pool_id, pool.constants))

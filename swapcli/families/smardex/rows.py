@@ -1,4 +1,4 @@
-"""The row of SmarDex's pairs."""
+"""The `FAMILIES` and `KINDS` rows for SmarDex's pairs."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class _Reserves(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SmarDex(Pool):
-    """A pair.
+    """A SmarDex pair.
 
     `fee_ppm` is the sum of the providers' fee, `lp_fee_ppm`, and the protocol's fee, which stays in the pair if it
     `keeps_protocol_fee`.
@@ -77,7 +77,7 @@ class SmarDex(Pool):
         return self.timestamp - self.average.updated_at < _AVERAGE_PERIOD_S
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` like the contract's `swap`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` like the contract's `swap`. Raises the same errors as `Pool.swap`."""
         try:
             return self._swap(token_in, token_out, amount_in)
         except ZeroDivisionError:
@@ -113,8 +113,8 @@ class SmarDex(Pool):
         return amount_out, pool
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats: one part up to the average price if the sale moves there, and
-        one beyond."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one part up to the average price if
+        the sale moves there, and one beyond."""
         forward = is_forward(self, token_in, token_out)
         try:
             before, average = self._side(forward), self._current_average(forward)
@@ -130,7 +130,7 @@ class SmarDex(Pool):
             return ZeroCurve()
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state: dict[str, object] = {
             "reserves": [str(each) for each in self.reserves],
             "fictive_reserves": [str(each) for each in self.fictive_reserves],
@@ -187,7 +187,7 @@ class SmarDex(Pool):
         return fictive_in, (before + elapsed * fictive_out) // _AVERAGE_PERIOD_S
 
     def _sale_to_average(self, side: _Reserves, average: tuple[int, int], net: int) -> int | None:
-        """Return the input after the fee that brings the price to its average; None if a sale moves it away.
+        """Return the input after the fee that brings the price to its average, or None if a sale moves it away.
 
         `net` is the input with which the contract compares it; that comparison may overflow.
         """

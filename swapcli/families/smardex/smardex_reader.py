@@ -24,7 +24,7 @@ _COLLECTOR: Final = "feeTo()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pair in one round; in two if its factory is not the known one."""
+    """Read a pair in one round of calls, or in two if its factory is not the known one."""
     known = ref.constants_as(FactoryConstants)
     factory = known.factory or known.likely_factory
     guesses = [ContractCall(factory, encode_call(_COLLECTOR))] if factory else []
@@ -47,6 +47,6 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pair in one round."""
+    """Read the tokens of a pair in one round of calls."""
     ref = factory.new_ref(address, (yield from read_addresses(address)))
     return ref._replace(constants=FactoryConstants(factory=factory.address))

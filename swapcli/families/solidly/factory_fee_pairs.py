@@ -1,4 +1,4 @@
-"""Read pairs whose fee is in their factory, the address of which may first have to be read from the pair."""
+"""Read pairs whose fee is stored in their factory. The factory's address may first have to be read from the pair."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_with_factory(
     decode: Callable[[ReturnData], str],
     read: Callable[[str], BatchRead[Pool]],
 ) -> BatchRead[Pool]:
-    """Read a pair with `read`, which takes its factory.
+    """Read a pair with `read`, which takes the address of the pair's factory.
 
     It takes one round if the factory is known, or is the one that the network names for the protocol; otherwise two.
     """

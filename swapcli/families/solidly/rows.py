@@ -1,4 +1,5 @@
-"""The rows of Solidly forks' stable pairs, and of the contracts that also have volatile pairs."""
+"""The `FAMILIES` and `KINDS` rows for Solidly forks' stable pairs, and for the contracts that also have volatile
+pairs."""
 
 from __future__ import annotations
 

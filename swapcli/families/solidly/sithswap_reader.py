@@ -30,7 +30,7 @@ _FEES: Final = ("getFee0", "getFee1")
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. A pair whose fee depends on the sold token is rejected."""
+    """Read a pool in one round of calls. A pair whose fee depends on the sold token is rejected."""
     answers = yield [starknet_call(ref.address, name) for name in (*_RESERVES, *_FEES)]
     reserves = [read_u256(answer, name) for answer, name in zip(answers, _RESERVES, strict=False)]
     fees = [read_felts(answer, 1, name)[0] for answer, name in zip(answers[2:], _FEES, strict=True)]
@@ -43,7 +43,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs in two rounds. The first entry is empty."""
+    """Read the addresses of all pairs in two rounds of calls. The first entry of the list is empty and is dropped."""
     (answer,) = yield [starknet_call(factory.address, _LENGTH)]
     (count,) = read_felts(answer, 1, _LENGTH)
     if count > MAX_LISTED_POOLS:
@@ -54,7 +54,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the constants of a pair in one round."""
+    """Read the constants of a pair in one round of calls."""
     tokens, stable = yield [starknet_call(address, name) for name in (_TOKENS, _STABLE)]
     first, second = (to_starknet_address(felt, _TOKENS) for felt in read_felts(tokens, 2, _TOKENS))
     family = SolidlyStable.family if read_felts(stable, 1, _STABLE)[0] else ConstantProduct.family

@@ -1,6 +1,6 @@
 """Read Solidly forks like Aerodrome, stable and volatile: reserves, and a fee set by the factory.
 
-While a factory is paused, every swap in its pools reverts, so they are omitted.
+While a factory is paused, every swap in its pools reverts, so these pools are skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IS_PAUSED = "isPaused()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if its factory is not the one that the network names."""
+    """Read a pool in one round of calls, or in two if its factory is not the one that the network names."""
     factory_call = ContractCall(ref.address, encode_call(_FACTORY))
     return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
 
@@ -50,7 +50,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pair, and whether it is stable, in one round."""
+    """Read the tokens of a pair, and whether it is stable, in one round of calls."""
     *tokens, is_stable = (
         yield from read_views(*address_views(address), view(_IS_STABLE, address, _IS_STABLE))
     ).values()

@@ -34,10 +34,10 @@ LATEST_VERSION: Final = 2  # as Aerodrome has it
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """A stable pool: `reserves` of the two tokens in base units. `version` is the contract's: 1 like Velodrome V1, 2
-    like Aerodrome.
+    """A stable pool of a Solidly fork: `reserves` of the two tokens in base units. `version` is the contract's: 1 like
+    Velodrome V1, 2 like Aerodrome.
 
-    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a 10^18 fraction.
+    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.
     """
 
     reserves: tuple[int, int]
@@ -50,11 +50,11 @@ class SolidlyStable(Pool):
 
     @property
     def swap_fee(self) -> int:
-        """Return the whole fee as a 10^18 fraction."""
+        """The total fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` at the output of the contract's `getAmountOut`. Raises the same errors as `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         if not all(self.reserves):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -71,7 +71,7 @@ class SolidlyStable(Pool):
         return amount_out, pool_after
 
     def curve(self, token_in: str, token_out: str) -> SolidlyStableCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         return SolidlyStableCurve(
             self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (WAD - self.swap_fee) / WAD
@@ -185,7 +185,8 @@ class SolidlyStableCurve:
         self.start_rate = _price(t) * self._unit
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`. With equal reserves, the slope is a huge number."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`. With equal reserves,
+        the slope is a huge number."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         price = rate / self._unit

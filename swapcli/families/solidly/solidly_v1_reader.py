@@ -2,7 +2,7 @@
 
 Other changes in the forks cannot be seen. So a pair's own quotes for one token each way are read with its state, along
 with the results of all views that forks are known to have. The pair's fee is the one with which the family's maths
-reproduces its quotes. A pair whose quotes do not match is omitted, as is a pair whose factory is paused.
+reproduces its quotes. A pair whose quotes do not match is skipped, as is a pair whose factory is paused.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = ["load", "read_constants"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if its factory is not the one that the network names."""
+    """Read a pool in one round of calls, or in two if its factory is not the one that the network names."""
     factory_call = ContractCall(ref.address, encode_call(_FACTORY))
     return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
 

@@ -39,7 +39,7 @@ _FEE: Final = "get_fee"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; in two if its factory is not the one that the network names."""
+    """Read a pool in one round of calls, or in two if its factory is not the one that the network names."""
     factory_call = starknet_call(ref.address, _FACTORY)
     return (
         yield from read_with_factory(
@@ -67,7 +67,7 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the constants of a pair in one round."""
+    """Read the constants of a pair in one round of calls."""
     (answer,) = yield [starknet_call(address, _SNAPSHOT)]
     felts = read_felts(answer, _SNAPSHOT_FELTS, _SNAPSHOT)
     first, second = (to_starknet_address(felt, _SNAPSHOT) for felt in felts[:2])

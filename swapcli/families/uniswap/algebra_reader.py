@@ -56,18 +56,18 @@ __all__ = ["complete_ref", "load", "read_constants", "read_created"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in four rounds; in one if it is empty, or if the reference has its ticks."""
+    """Read a pool in four rounds of calls, or in one if it is empty, or if the reference has its ticks."""
     return (yield from with_prefetch(_load(ref), _guesses(ref)))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     ref = factory.new_ref(address, (yield from read_addresses(address)))
     return ref._replace(constants=AlgebraConstants(factory.swap_quoter))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the last ticks of a known pool, its deployer, and whether its fee is dynamic."""
+    """Return `ref` with a known pool's ticks, its deployer, and whether its fee is dynamic."""
     assert isinstance(pool, Concentrated)
     ticks = pool.tick_list
     constants = ref.constants_as(AlgebraConstants)._replace(
@@ -77,7 +77,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call."""
+    """Decode a pool creation event, which takes no call."""
     yield from ()
     del wrapped_native
     is_custom = log.topics[0] == topic_of(_CREATED_CUSTOM)
@@ -162,7 +162,7 @@ def _as_quoted(ref: PoolRef, pools: Sequence[Pool], quotes: Sequence[ReturnData]
 
 
 def _amount_out(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
-    """Return the output of a swap; None if it would revert, as in the quoter."""
+    """Return the output of a swap, or None if it would revert, as in the quoter."""
     try:
         return pool.swap(token_in, token_out, amount_in)[0]
     except PoolError:

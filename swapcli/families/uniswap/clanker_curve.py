@@ -21,7 +21,7 @@ _PROTOCOL_PART: Final = 0.2  # of the LP fee
 
 
 def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: bool) -> RateCurve:
-    """Return the curve for selling token0 (`down`) or token1 in floats."""
+    """Return the floating-point curve for selling token0 (`down`) or token1."""
     tokens = (plain.tokens[0], plain.tokens[1]) if down else (plain.tokens[1], plain.tokens[0])
     inner = with_lp_fee(plain, 0).curve(*tokens)
     if not inner.start_rate:

@@ -54,7 +54,7 @@ _PREFERENCE: Final = "feePreferences(address,uint256)"
 
 
 class ClankerFees(NamedTuple):
-    """`state` is a field of the pool's state.
+    """The fees of a Clanker pool. `state` has them as a field of the pool's state.
 
     `is_proven` means that the code of everything that the hook calls is known.
     """
@@ -84,7 +84,7 @@ def fee_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
 def read_fees(ref: PoolRef, rule: HookRule, time: int) -> BatchRead[ClankerFees]:
     """Read the fees of a pool in two rounds, or three with the hook's first version.
 
-    `time` is that of the block. Raises `InvalidPoolState` if the pool cannot be computed.
+    `time` is the block's time. Raises `InvalidPoolState` if the pool cannot be computed.
     """
     answers = yield fee_calls(ref, rule)
     of_fees, launch = answers[:_FEE_CALLS], answers[_FEE_CALLS:]

@@ -1,10 +1,10 @@
 """The fee of Clanker's hook with dynamic fees: a base fee, plus one that grows with the square of the ticks crossed.
 
 The hook first makes a trial swap and undoes it. The fee follows from an accumulator: the distance from a reference tick
-to the tick that the trial reaches, plus the rest of earlier volatility. The first swap after the filter period renews
-the reference; after the reset period, earlier swaps no longer count. So the fee depends on the amount and the time of
-the swap. The trial uses the fee that the last swap left in the manager, or an estimate if the reference is renewed. Its
-protocol fee is the one left by the last swap in any of the hook's pools, or a fifth of the estimate.
+to the tick that the trial reaches, plus what is left of earlier volatility. The first swap after the filter period
+renews the reference; after the reset period, earlier swaps no longer count. So the fee depends on the amount and the
+time of the swap. The trial uses the fee that the last swap left in the manager, or an estimate if the reference is
+renewed. Its protocol fee is the one left by the last swap in any of the hook's pools, or a fifth of the estimate.
 
 Source: `ClankerHookDynamicFee.sol` of clanker-devco/v4-contracts.
 """
@@ -32,7 +32,8 @@ _TIME_BITS: Final = 40  # seconds, a uint40
 
 
 def fees_of_selling(lp_fee_ppm: int) -> DirectionFees:
-    """Return the fees for selling the launched token at an LP fee: the protocol's part is taken from the output."""
+    """Return the fees for selling the launched token with a given LP fee: the protocol's part is taken from the
+    output."""
     return DirectionFees(lp_fee_ppm, output_fee=lp_fee_ppm // _PROTOCOL_PART * (WAD // PPM))
 
 
@@ -81,7 +82,8 @@ class ClankerVolatility(NamedTuple):
         return self._fee_ppm(abs(reference_tick - tick) + applied)
 
     def fees_of_swap(self, plain: Concentrated, amount_in: int, *, down: bool) -> DirectionFees:
-        """Return the fees for selling `amount_in` of token0 (`down`) or token1. Raises the errors of `Pool.swap`."""
+        """Return the fees for selling `amount_in` of token0 (`down`) or token1. Raises the same errors as
+        `Pool.swap`."""
         reference_tick, applied, trial_fee_ppm, protocol_fee_ppm = self._renewed(plain)
         buys = down != self.token_is_first
         trial = amount_in - amount_in * _part_of_input(protocol_fee_ppm) // WAD if buys else amount_in

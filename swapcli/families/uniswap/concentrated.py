@@ -41,8 +41,8 @@ class Concentrated(Pool):
     """A concentrated pool. `sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active
     liquidity.
 
-    `tick` is the contract's tick: one below that of the price after a downward swap that stopped on a boundary. No swap
-    changes `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.
+    `tick` is the contract's tick: after a downward swap that stopped on a boundary, it is one below the tick of the
+    price. No swap changes `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's fee.
     """
 
     sqrt_price_x96: int
@@ -61,11 +61,11 @@ class Concentrated(Pool):
 
     @property
     def is_single_use(self) -> bool:
-        """Whether a hook is called after each swap and may change the pool, which makes a second swap unpredictable."""
+        """Whether a hook is called after each swap. It may change the pool, which makes a second swap unpredictable."""
         return self.tick_list.has_hook_after_swaps
 
     def swap_fee_ppm(self, *, down: bool) -> int:
-        """Return the whole fee of a swap that sells token0 (`down`) or token1."""
+        """Return the total fee of a swap that sells token0 (`down`) or token1."""
         protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
         if not protocol_fee_ppm:
             return self.fee_ppm
@@ -75,7 +75,7 @@ class Concentrated(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether a hook, a plugin or the time sets the fee; PancakeSwap Infinity emits an event for this."""
+        """Whether the fee depends on a hook, a plugin or the time, without an event for its changes."""
         return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
 
     @property
@@ -84,7 +84,7 @@ class Concentrated(Pool):
         return self.tick_list.parameters > 0
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`. Raises the errors of `Pool.swap`.
+        """Sell exactly `amount_in`. Raises the same errors as `Pool.swap`.
 
         The contracts take only part of an input that is too large and pay nothing for one that is too small. A router
         can use neither, so both raise an error here.
@@ -97,7 +97,8 @@ class Concentrated(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """Return the curve of this direction in floats. Its table of ticks is built on first use."""
+        """Return the floating-point curve for selling `token_in` for `token_out`. Its table of ticks is built on first
+        use."""
         down = is_forward(self, token_in, token_out)
         tick_list = self.tick_list
         return ConcentratedCurve(
@@ -111,7 +112,7 @@ class Concentrated(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         return {
             "sqrt_price_x96": str(self.sqrt_price_x96),
             "tick": self.tick,
@@ -142,12 +143,12 @@ class Concentrated(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of the initialised ticks between this state and `after`."""
+        """Return `swap_gas` plus the gas for the initialised ticks between this state and `after`."""
         assert isinstance(after, Concentrated)
         return self._gas_units_at(after.tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         down = is_forward(self, token_in, token_out)
         gamma = (PPM - self.swap_fee_ppm(down=down)) / PPM
         if rate <= 0.0:
@@ -160,7 +161,7 @@ class Concentrated(Pool):
         return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `fee` (ppm) and `tickSpacing`; for a pool with an id also that and its key.
+        """Return `fee` (ppm) and `tickSpacing`; for a pool with an ID, also the ID and the pool's key.
 
         The fee in a key is `DYNAMIC_FEE` if a hook sets it.
         """
@@ -188,7 +189,7 @@ _replace_fee = fast_replace(Concentrated, "fee_ppm")
 
 
 def with_lp_fee(pool: Concentrated, fee_ppm: int) -> Concentrated:
-    """Return the pool with the LP fee that a hook sets."""
+    """Return the pool with `fee_ppm` as its LP fee, which a hook sets."""
     replaced: Concentrated = _replace_fee(pool, fee_ppm)
     return replaced
 

@@ -1,4 +1,4 @@
-"""One direction of a concentrated pool in floats, for the solver.
+"""One direction of a concentrated pool in floating point, for the solver.
 
 Both directions are the same curve in q, which grows as input is sold: 1 / sqrt(price) when token0 is sold, sqrt(price)
 when token1 is. Over a segment of liquidity L, from q_a to q_b, with g = 1 - fee:
@@ -68,10 +68,10 @@ class TickScale(NamedTuple):
 
 
 class ConcentratedCurve:
-    """A curve; see `RateCurve`. `liquidity_nets` has the liquidity that each tick adds on the way up; `down` sells
-    token0.
+    """The curve of one direction; see `RateCurve`. `liquidity_nets` has the liquidity that each tick adds on the way
+    up; `down` sells token0.
 
-    The fee is `fee / whole` of the input. `scale` defaults to that of Uniswap V3.
+    The fee is `fee / whole` of the input. `scale` defaults to Uniswap V3's scale.
     """
 
     __slots__ = (
@@ -119,11 +119,11 @@ class ConcentratedCurve:
 
     @property
     def capacity(self) -> float:
-        """Return the input that uses up all liquidity."""
+        """The input that uses up all liquidity."""
         return self._whole_table().ins[-1]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         gamma = self._gamma

@@ -98,7 +98,7 @@ class TickList(NamedTuple):
 
 
 def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool = False) -> TickList:
-    """Check and read everything but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
+    """Check and read all fields except the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
 
     A Uniswap V4 hook that may change the amounts of a swap is rejected, unless `accepts_any_hook` is set.
     """
@@ -180,7 +180,7 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
 
 
 def read_liquidity(fields: StateFields, tick: int, ticks: Sequence[int], nets: Sequence[int]) -> int:
-    """Read `liquidity`, which must be the sum of the ticks' net liquidity up to the price's own."""
+    """Read `liquidity`, which must be the sum of the ticks' net liquidity up to the tick of the price."""
     liquidity = fields.uint("liquidity", 128)
     active = sum(nets[: bisect_right(ticks, tick)])
     if liquidity != active:

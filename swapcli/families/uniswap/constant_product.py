@@ -35,8 +35,8 @@ MAX_RESERVE = (1 << 112) - 1  # uint112
 class ConstantProduct(Pool):
     """A pair: `reserves` of the two tokens in base units; `is_solidly` and `has_v2_output` select the variant.
 
-    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a 10^18 fraction; only Solidly pools have
-    such fees.
+    `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a fraction scaled by 10^18; only Solidly
+    pools have such fees.
     """
 
     reserves: tuple[int, int]
@@ -49,16 +49,16 @@ class ConstantProduct(Pool):
 
     @property
     def computes_output(self) -> bool:
-        """Whether it pays the output of Solidly's own function."""
+        """Whether the pair pays the output that its own function from Solidly computes."""
         return self.is_solidly and not self.has_v2_output
 
     @property
     def swap_fee(self) -> int:
-        """Return the whole fee as a 10^18 fraction."""
+        """The total fee as a fraction scaled by 10^18."""
         return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the largest output that the pair allows. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in` for the largest output that the pair allows. Raises the same errors as `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         x, y = self.reserves if forward else self.reserves[::-1]
         if not (x and y):
@@ -72,7 +72,7 @@ class ConstantProduct(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        """Return the curve of this direction in floats."""
+        """Return the floating-point curve for selling `token_in` for `token_out`."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
@@ -142,7 +142,7 @@ class ConstantProductCurve:
         self.start_rate: float = self._gamma * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0

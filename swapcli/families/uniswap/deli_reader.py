@@ -1,10 +1,10 @@
-"""Read the fee of Deli's hook in two ways, according to its two known descriptions: the network's quoter decides
+"""Read the fee of Deli's hook according to each of the hook's two known descriptions. The network's quoter decides
 between them.
 
 In the published source, the hook takes the LP fee that the pool manager has for the pool, always in the hook's own
 token, and the pool itself takes none. In a public simulator, the pool also takes that fee, and the hook takes a part of
-the amounts in its token, from the input or the output. The simulator's recorded quotes are closer to the latter, but
-match neither to the unit.
+the amounts in its token, from the input or the output. The simulator's recorded quotes are closer to the simulator's
+description, but match neither description to the unit.
 
 Sources: `DeliHook.sol` of morphex-labs/deli-swap-contracts @c45121f3; kyberswap-dex-lib @ae6a99aa hooks/deli, with
 quotes in its test at block 37306810 of Base.
@@ -34,9 +34,9 @@ def deli_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def read_deli_fees(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[tuple[Mapping[str, object], Mapping[str, object]]]:
-    """Read the fields of the pool's state according to both descriptions, in one round.
+    """Read the fields of the pool's state according to both descriptions, in one round of calls.
 
-    Raises `InvalidPoolState` for a pool without the token.
+    Raises `InvalidPoolState` for a pool without the hook's token.
     """
     (answer,) = yield deli_calls(ref)
     token = read_address(answer, _TOKEN)

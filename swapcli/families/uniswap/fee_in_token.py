@@ -41,7 +41,7 @@ class FeeInToken(NamedTuple):
         return mul_div_up(mul_div_up(fee, price, Q96), price, Q96)
 
     def rate(self, plain: Concentrated) -> float:
-        """Return `taken_of_output` per unit of the input, in floats."""
+        """Return `taken_of_output` per unit of the input, in floating point."""
         price = (plain.sqrt_price_x96 / Q96) ** 2
         return self.fee_ppm / PPM * (1.0 / price if self.token_is_first else price)
 

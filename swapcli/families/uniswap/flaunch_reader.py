@@ -63,7 +63,7 @@ def flaunch_calls(ref: PoolRef) -> list[ContractCall]:
 
 
 def read_flaunch_pool(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Mapping[str, object]]:
-    """Read the fields of the pool's state in two rounds; `time` is the block's.
+    """Read the fields of the pool's state in two rounds; `time` is the block's time.
 
     Raises `InvalidPoolState` if the pool cannot be computed.
     """

@@ -1,6 +1,6 @@
 """A Uniswap V4 hook's fees on a swap: the LP fee it sets, a part of the input, and a part of the output.
 
-Most launchers' hooks do no more than that. Their fees in each direction are read at one block, and kept as the pool's
+Most launchers' hooks take only these fees. Their fees in each direction are read at one block, and kept as the pool's
 `hook_fees`.
 """
 
@@ -20,9 +20,9 @@ _FIELD: Final = "hook_fees"
 
 
 class DirectionFees(NamedTuple):
-    """The fees of one direction: the LP fee in ppm, and the hook's parts as fractions of 10^18, rounded down.
+    """The fees of one direction: the LP fee in ppm, and the hook's parts as fractions scaled by 10^18, rounded down.
 
-    `cut_ppm` is for hooks that take a part of the LP fee for themselves before the pool takes the whole fee from the
+    `cut_ppm` is for hooks that take a part of the LP fee for themselves before the pool takes the total fee from the
     rest. That part is rounded up, and the fee is rounded according to `cut_rounds_up`.
 
     Example: `DirectionFees(3_000, 0, 10**16).taken_of_output(250)` is 2.
@@ -36,12 +36,12 @@ class DirectionFees(NamedTuple):
 
     @property
     def takes_input(self) -> bool:
-        """Whether the hook takes anything of an input."""
+        """Whether the hook takes a part of the input."""
         return bool(self.input_fee or self.cut_ppm)
 
     @property
     def input_part(self) -> float:
-        """The part of an input that the hook leaves, as a fraction."""
+        """The fraction of an input that remains after the hook has taken its part."""
         return 1.0 - self.input_fee / WAD - self.lp_fee_ppm / PPM * (self.cut_ppm / PPM)
 
     def taken_of_input(self, amount_in: int) -> int:

@@ -54,7 +54,7 @@ class HookReading(NamedTuple):
 
 
 def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
-    """Read what the hook takes; `lp_fee_ppm` is the fee in the pool manager. Raises `InvalidPoolState`.
+    """Read the fees that the hook takes; `lp_fee_ppm` is the fee in the pool manager. Raises `InvalidPoolState`.
 
     It takes one round, or more if values of the rule depend on other values.
     """

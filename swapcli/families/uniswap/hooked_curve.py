@@ -6,7 +6,8 @@ from swapcli.core.model.pool import RateCurve
 
 
 class HookedCurve:
-    """A curve; see `RateCurve`. `input_part` and `output_part` are the fractions that remain after the fees.
+    """The curve of one direction; see `RateCurve`. `input_part` and `output_part` are the fractions that remain after
+    the fees.
 
     With the curve F of the pool itself, the output is `output_part` F(`input_part` x), which is concave because F is.
     """
@@ -19,16 +20,16 @@ class HookedCurve:
 
     @property
     def start_rate(self) -> float:
-        """Return the marginal rate of the first unit."""
+        """The marginal rate of the first unit."""
         return self._inner.start_rate * self._rate_part
 
     @property
     def capacity(self) -> float:
-        """Return the largest input."""
+        """The largest input that the pool accepts."""
         return self._inner.capacity / self._input_part
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         amount_in, amount_out, slope = self._inner.trade_to_marginal_rate(rate / self._rate_part)
         return amount_in / self._input_part, amount_out * self._output_part, slope / self._input_part
 

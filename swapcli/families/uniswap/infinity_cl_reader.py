@@ -28,7 +28,7 @@ _POOLS_SLOT: Final = 4
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; in one if price and ticks are close to the known ones."""
+    """Read a pool in three rounds of calls, or in one if price and ticks are close to the known ones."""
     check_key(ref)
     key = ref.constants_as(InfinityConstants)
     source = ConcentratedInManager(ref.address, key.pool_id, _POOLS_SLOT, PAUSED_SLOT)
@@ -38,12 +38,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """The same as `read_initialized`."""
+    """Same as `read_initialized`."""
     return read_initialized(factory, log, wrapped_native, Concentrated.family)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the key of a known pool and its last ticks."""
+    """Return `ref` with the key, the tick and the listed ticks of a known pool."""
     assert isinstance(pool, Concentrated)
     ticks = pool.tick_list
     return ref._replace(

@@ -1,10 +1,10 @@
 """The tokens that a Flaunch hook has collected as fees, which it sells to buyers before the pool's own swap.
 
-Fees in the launched token must be converted to the paired token, so the hook fills buyers first. Its price is that of a
-swap in the opposite direction: the amount of launched tokens that the pool would require for the buyer's whole input,
-with the liquidity of the current tick and without a fee. If the hook has fewer tokens than that, it pays all of them
-and charges the same part of the input. The rest of the input is swapped in the pool. The hook's fee is taken from both
-outputs, each rounded down.
+Fees in the launched token must be converted to the paired token, so the hook fills buyers first. Its price is the price
+of a swap in the opposite direction: the amount of launched tokens that the pool would require for the buyer's whole
+input, with the liquidity of the current tick and without a fee. If the hook has fewer tokens than that, it pays all of
+them and charges the same part of the input. The rest of the input is swapped in the pool. The hook's fee is taken from
+both outputs, each rounded down.
 
 Source: `InternalSwapPool.sol` of flayerlabs/flaunchgg-contracts, and `SwapMath.sol` of Uniswap v4-core.
 """
@@ -35,7 +35,8 @@ class InternalSwap(NamedTuple):
         return down != self.token_is_first
 
     def fill(self, plain: Concentrated, amount_in: int, *, down: bool) -> tuple[int, int]:
-        """Return the part of `amount_in` paid to the hook, and its output before fees. Raises `SwapReverts`."""
+        """Return the part of `amount_in` paid to the hook, and the hook's output for it before fees. Raises
+        `SwapReverts`."""
         if not self.amount:
             return 0, 0
         asked, bought = _opposite_step(plain, amount_in, down=down)

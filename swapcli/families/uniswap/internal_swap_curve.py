@@ -15,7 +15,8 @@ from swapcli.families.uniswap.internal_swap import InternalSwap
 
 
 class InternalSwapCurve:
-    """A curve; see `RateCurve`. `inner` is the pool's own direction, and `rate` its marginal rate without a fee."""
+    """The curve of one direction; see `RateCurve`. `inner` is the pool's own direction, and `rate` its marginal rate
+    without a fee."""
 
     __slots__ = ("_amount", "_inner", "_offset", "_scale", "_start", "start_rate")
 
@@ -28,11 +29,11 @@ class InternalSwapCurve:
 
     @property
     def capacity(self) -> float:
-        """Return the largest input."""
+        """The largest input that the pool and its hook accept."""
         return (self._inner.capacity + self._offset) / self._scale
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         amount_in, amount_out, slope = self._inner.trade_to_marginal_rate(rate / self._scale)
@@ -52,7 +53,8 @@ class InternalSwapCurve:
 
 
 def internal_swap_curve(inner: RateCurve, plain: Concentrated, internal: InternalSwap, *, down: bool) -> RateCurve:
-    """Return the curve for selling token0 (`down`) or token1 in floats; `inner` is the pool's own part of it."""
+    """Return the floating-point curve for selling token0 (`down`) or token1. `inner` is the pool's own curve in this
+    direction."""
     if not plain.liquidity:
         return inner
     price = plain.sqrt_price_x96 / Q96

@@ -41,7 +41,7 @@ _SPACING_OF: Final = "fee_amount_tick_spacing"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in two rounds; in one if the price has not moved far."""
+    """Read a pool in two rounds of calls, or in one if the price has not moved far."""
     last, spacing = ref.last_ticks, ref.constants_as(TickConstants).tick_spacing
     expected = _tick_calls(ref.address, last.tick, spacing) if last else ()
     return (yield from with_prefetch(_read(ref), expected))
@@ -73,7 +73,7 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call: its tokens, fee, tick spacing and address."""
+    """Decode a pool creation event: tokens, fee, tick spacing and address. This takes no call."""
     yield from ()
     del wrapped_native
     felts = read_felts(log.data, _CREATED_FELTS, "PoolCreated")
@@ -83,13 +83,13 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def read_fees(factory: Factory, candidates: Sequence[int]) -> BatchRead[Sequence[int]]:
-    """Read which of these fees (in ppm) the factory has enabled, in one round."""
+    """Read which of the `candidates` (fees in ppm) the factory has enabled, in one round of calls."""
     answers = yield [starknet_call(factory.address, _SPACING_OF, fee) for fee in candidates]
     return [fee for fee, answer in zip(candidates, answers, strict=True) if answer and any(answer)]
 
 
 def find_by_tokens(factory: Factory, pair: tuple[str, str], fees_ppm: Sequence[int]) -> BatchRead[Sequence[PoolRef]]:
-    """Read the pools of two tokens, at most one per fee, in two rounds; in one if there are none."""
+    """Read the pools of two tokens, at most one per fee, in two rounds of calls, or in one if there are none."""
     tokens = [int(token, 16) for token in pair]
     answers = yield [starknet_call(factory.address, _GET_POOL, *tokens, fee) for fee in fees_ppm]
     refs = [
@@ -120,6 +120,6 @@ def _tick_calls(pool: str, tick: int, spacing: int) -> Sequence[ContractCall]:
 
 
 def _read_net(answer: ReturnData) -> int | None:
-    """Return the net liquidity of a tick; None if it is not initialised."""
+    """Return the net liquidity of a tick, or None if it is not initialised."""
     gross, *net = read_felts(answer, 3, _TICK)
     return join_signed(tuple(net), _TICK) if gross else None

@@ -1,9 +1,9 @@
 """Read Nostra's pairs on Starknet: Uniswap V2 in Cairo, each with its own fee.
 
 A pair returns its fee without a unit, and its source is not published. It also has a quote function, so every read
-compares some quotes: a pair is used only if it pays Uniswap V2's amounts with its fee in exactly one unit. This also
-omits the factory's stable pairs, which have a different curve. In a swap of a mainnet transaction with a fee of 5 basis
-points, the amount was Uniswap V2's to the unit.
+compares some quotes: a pair is used only if it pays Uniswap V2's amounts with its fee in exactly one unit. The
+factory's stable pairs are therefore skipped as well, which have a different curve. In a swap of a mainnet transaction
+with a fee of 5 basis points, the amount was Uniswap V2's to the unit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MORE_THAN_ONE: Final = 7
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round.
+    """Read a pool in one round of calls.
 
     Raises `InvalidPoolState` for a pair whose own quotes differ from the pool's amounts.
     """
@@ -73,12 +73,12 @@ def _amounts(pool: Pool, amounts: list[int]) -> list[int]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs in one round."""
+    """Read the addresses of all pairs in one round of calls."""
     (answer,) = yield [starknet_call(factory.address, _LIST)]
     return tuple(to_starknet_address(felt, _LIST) for felt in read_felt_list(answer, _LIST))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the constants of a pair in one round."""
+    """Read the constants of a pair in one round of calls."""
     tokens = yield from read_felt_addresses(address, _TOKENS)
     return factory.new_ref(address, tokens)

@@ -6,7 +6,7 @@ from swapcli.core.model.pool import RateCurve
 
 
 class OutputFeeCurve:
-    """A curve; see `RateCurve`.
+    """The curve of one direction; see `RateCurve`.
 
     `fee` is output per unit of input; trades end when one more unit costs more than it pays.
     """
@@ -21,7 +21,7 @@ class OutputFeeCurve:
             self.capacity = 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         whole = rate + self._fee

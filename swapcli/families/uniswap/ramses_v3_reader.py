@@ -29,7 +29,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation; the fee may have changed since."""
+    """Decode a pool creation event. The fee may have changed since."""
     ref = yield from read_created_by_v3(factory, log, wrapped_native)
     return ref._replace(fee_ppm=0)
 

@@ -27,7 +27,7 @@ from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProdu
 
 @dataclass(frozen=True, slots=True)
 class RingPair(Pool):
-    """A pair.
+    """A RingSwap pair.
 
     `reserves` are its balances of the wrapped tokens; `deposits` are the balances of `tokens` in the `wrappers`.
     """
@@ -42,11 +42,11 @@ class RingPair(Pool):
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the deposits of each wrapper, which swaps in other pairs also change."""
+        """The deposits of each wrapper, which swaps in other pairs also change."""
         return tuple(SharedState(*each) for each in zip(self.wrappers, zip(self.deposits), strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pair with different deposits in a wrapper."""
+        """Return the pair with the deposits in one wrapper replaced by those in `shared`."""
         held = (
             shared.reserves[0] if wrapper == shared.address else own
             for wrapper, own in zip(self.wrappers, self.deposits, strict=True)
@@ -55,7 +55,7 @@ class RingPair(Pool):
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Wrap `amount_in`, sell it, and unwrap the output. Raises the errors of `Pool.swap`."""
+        """Wrap `amount_in`, sell it, and unwrap the output. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         if not (x and y):
@@ -77,7 +77,8 @@ class RingPair(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        """Return the curve of this direction in floats, up to the bought token's balance in its wrapper."""
+        """Return the floating-point curve for selling `token_in` for `token_out`, up to the bought token's balance in
+        its wrapper."""
         i, j = token_indices(self, token_in, token_out)
         x, y, held = self.reserves[i], self.reserves[j], self.deposits[j]
         max_in = MAX_RESERVE - x

@@ -1,4 +1,4 @@
-"""Read RingSwap pairs in one round: the reserves, and the balances of both wrappers in their tokens.
+"""Read RingSwap pairs in one round: the reserves, and both wrappers' balances of the tokens that they wrap.
 
 The fee is fixed in the contract code, as in Uniswap V2. The factory lists pairs of wrapped tokens, each of which names
 the token that it wraps.
@@ -25,7 +25,7 @@ _WRAPPED: Final = "token()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pair in one round."""
+    """Read a pair in one round of calls."""
     wrappers = ref.constants_as(RingConstants).wrappers
     if len(wrappers) != len(ref.tokens):
         raise invalid_response(ref.address, "the wrappers of its tokens are unknown")
@@ -53,6 +53,6 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the wrappers of a known pair."""
+    """Return `ref` with the wrappers of a known pair."""
     assert isinstance(pool, RingPair)
     return ref._replace(constants=RingConstants(pool.wrappers))

@@ -1,4 +1,4 @@
-"""The rows of constant product pairs, concentrated liquidity and similar pools."""
+"""The `FAMILIES` and `KINDS` rows for constant product pairs, concentrated liquidity and similar pools."""
 
 from __future__ import annotations
 
@@ -73,19 +73,21 @@ class RingConstants(NamedTuple):
 
 
 def kind_of_pairs(protocol: ProtocolInfo, network: Network) -> str:
-    """Return the kind of a protocol's pairs: Solidly pairs have their own function for the output."""
+    """Return the contract kind of a protocol's pairs. Solidly pairs are a separate kind, because they compute the
+    output themselves."""
     from swapcli.core.networks.pool_addresses import is_solidly
 
     return "solidly" if is_solidly(network, protocol.amm_name) else "uniswap_v2"
 
 
 def pair_data(use: PoolUse) -> ExtraData:
-    """Return the fee of a pair, which does not expose it; nothing if the pair computes the output itself."""
+    """Return the fee of a pair, because the pair does not expose it. Return nothing if the pair computes the output
+    itself."""
     return b"" if use.pool.computes_output else fee_data(use.pool.fee_ppm)
 
 
 def swap_in_pair(log: Event) -> SwapAmounts:
-    """Read inputs and outputs of both tokens; a flash swap has more than one of each."""
+    """Read the inputs and outputs of both tokens. A flash swap has more than one of each."""
     in0, in1, out0, out1 = read_words(log, 4)
     return two_sided(in0, in1, out0, out1)._replace(names_output=True)
 
@@ -96,7 +98,7 @@ def _swap(log: Event) -> SwapAmounts:
 
 
 def _swap_in_manager(log: Event) -> SwapAmounts:
-    """Read the amounts from the swapper's point of view, and the whole fee."""
+    """Read the amounts from the swapper's point of view, and the total fee."""
     amounts = _signed(log, 6, view=-1)
     return amounts._replace(fee_ppm=read_words(log, 6)[5])
 

@@ -31,7 +31,7 @@ _FELTS_OF_U256: Final = 5
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
+    """Read a pool in one round of calls."""
     (answer,) = yield [starknet_call(ref.address, _RESERVES)]
     if answer is not None and len(answer) >= _FELTS_OF_U256 * WORD:
         reserves = [read_u256(answer, _RESERVES, index) for index in (0, 2)]
@@ -41,7 +41,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the addresses of all pairs, as a list in one round or otherwise one by one."""
+    """Read the addresses of all pairs, as a list in one round of calls, or otherwise one by one."""
     whole, length = yield [starknet_call(factory.address, name) for name in (_LIST, _LENGTH)]
     (count,) = read_felts(length, 1, _LENGTH)
     try:

@@ -16,11 +16,11 @@ _CALLDATA = encode_call(_RESERVES)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
+    """Read a pool in one round of calls."""
     (answer,) = yield [ContractCall(ref.address, _CALLDATA)]
     return build_pool(ref, ref.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pair in one round."""
+    """Read the tokens of a pair in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address)))._replace(fee_ppm=factory.fee_ppm)

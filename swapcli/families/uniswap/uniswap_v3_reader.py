@@ -41,8 +41,8 @@ _CREATED_BY_SPACING = "PoolCreated(address,address,int24,address)"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; in one if price and ticks are close to the known ones; it takes one more without a
-    spacing."""
+    """Read a pool in three rounds of calls, or in one if price and ticks are close to the known ones. An unknown tick
+    spacing takes one more."""
     return (yield from load_from(ref, PoolContract(ref.address)))
 
 
@@ -57,14 +57,15 @@ def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens and the tick spacing of a pool in one round. Its fee comes from the factory reference."""
+    """Read the tokens and the tick spacing of a pool in one round of calls. Its fee comes from the factory
+    reference."""
     values = yield from read_views(*address_views(address), view(_SPACING, address, _SPACING, decode=read_signed))
     *tokens, spacing = values.values()
     return factory.new_ref(address, tuple(tokens))._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(spacing))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call."""
+    """Decode a pool creation event, which takes no call."""
     yield from ()
     del wrapped_native
     if len(log.topics) < 4:
@@ -81,18 +82,19 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the tick spacing and the last ticks of a known pool."""
+    """Return `ref` with the tick spacing, the tick and the listed ticks of a known pool."""
     assert isinstance(pool, Concentrated)
     return ref._replace(constants=TickConstants(pool.tick_list.tick_spacing), last_read=last_ticks_of(pool))
 
 
 def last_ticks_of(pool: Concentrated) -> LastTicks:
-    """Return the result of the last read of a pool."""
+    """Return a pool's tick and ticks in the form of a last read."""
     return LastTicks(pool.tick, tuple(pool.tick_list.ticks))
 
 
 def read_spacing(answer: ReturnData) -> int:
-    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is rejected later with the state."""
+    """Return the tick spacing. A spacing of 0 becomes 1 to avoid a division by zero; the state with it is rejected
+    later."""
     return max(read_word(answer, _SPACING), 1)
 
 
@@ -107,7 +109,7 @@ def tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
 
 
 class PoolContract:
-    """A pool with its own contract."""
+    """The calls to a pool with its own contract, and the decoding of their results."""
 
     def __init__(self, address: str) -> None:
         self.address = address

@@ -40,7 +40,7 @@ _MAX_HOOK_GAS: Final = 10_000_000  # gas units
 class UniswapV4Hooked(Pool):
     """A pool with a hook. `plain` is the pool without its hook, and `hook_gas` the gas that the hook adds to a swap.
 
-    `fees` are those of the smallest swaps. With a `volatility`, larger swaps may cost more. `internal_swap` has the
+    `fees` are the fees of the smallest swaps. With a `volatility`, larger swaps may cost more. `internal_swap` has the
     tokens that the hook sells before the pool does; `fee_in_token` is a fee that is always in the same token.
     """
 
@@ -63,7 +63,7 @@ class UniswapV4Hooked(Pool):
         return self.plain.key
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell exactly `amount_in`, part of which the hook may take. Raises the errors of `Pool.swap`."""
+        """Sell exactly `amount_in`, part of which the hook may take. Raises the same errors as `Pool.swap`."""
         if amount_in >> self.plain.tick_list.amount_bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
         down = is_forward(self, token_in, token_out)
@@ -109,8 +109,8 @@ class UniswapV4Hooked(Pool):
         return filled + bought - kept, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the curve of this direction in floats; it is an upper bound if the fee rises with the amount, or the
-        hook sells."""
+        """Return the floating-point curve for selling `token_in` for `token_out`; it is an upper bound if the fee rises
+        with the amount, or the hook sells."""
         down = is_forward(self, token_in, token_out)
         fees = self.fees.of_direction(down=down)
         if self.volatility is not None:
@@ -125,7 +125,7 @@ class UniswapV4Hooked(Pool):
         return HookedCurve(inner, fees.input_part, 1.0 - fees.output_fee / WAD)
 
     def state(self) -> dict[str, object]:
-        """Return the family's fields of `swap-market/1`."""
+        """Return the family's fields in the `swap-market/1` format."""
         state = {**self.plain.state(), "hook_gas": self.hook_gas}
         if self.volatility is not None:
             return {**state, "clanker_volatility": self.volatility.state()}
@@ -135,11 +135,11 @@ class UniswapV4Hooked(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` (`hook_fees`) and `hook_gas`.
+        """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` and `hook_gas`.
 
         `fee_ppm` is the LP fee in the pool manager; the hook may set a different one. A Clanker pool with dynamic fees
-        has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
-        (`internal_swap`), what the hook sells before the pool does, or `fee_in_token` (`fee_in_token`).
+        has `clanker_volatility` in place of `hook_fees`. Optional: `internal_swap`, the tokens that the hook sells
+        before the pool does, or `fee_in_token`. The modules of the same names describe these fields.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -170,7 +170,7 @@ class UniswapV4Hooked(Pool):
         return self.plain.gas_units(after.plain) + self.hook_gas
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        """Return the gas units of a swap that ends at the marginal rate `rate`."""
         fees = self.fees.of_direction(down=is_forward(self, token_in, token_out))
         inner_rate = rate / (fees.input_part * (1.0 - fees.output_fee / WAD))
         plain = with_lp_fee(self.plain, fees.lp_fee_ppm)

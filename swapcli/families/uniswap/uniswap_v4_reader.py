@@ -1,4 +1,4 @@
-"""Read Uniswap V4 pools from the storage of the pool manager: those whose hooks do not change swap amounts, and those
+"""Read Uniswap V4 pools from the storage of the pool manager: pools whose hooks do not change swap amounts, and pools
 whose hooks have a rule."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ POOLS_SLOT: Final = 6
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; in one if price and ticks are close to the known ones.
+    """Read a pool in three rounds of calls, or in one if price and ticks are close to the known ones.
 
     The key must hash to the pool's ID, since a swap identifies the pool by its key. A pool whose hook has a rule takes
     one or two more rounds; if the rule does not hold, the pool is sampled with the network's quoter, if possible.
@@ -107,8 +107,7 @@ def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Reject hooks with unknown effects on the amounts of a
-    swap.
+    """Decode a pool creation event, which takes no call. Reject hooks with unknown effects on swap amounts.
 
     The effects of a hook with a rule are known; pools with other hooks are sampled if the network has a quoter.
     """
@@ -128,7 +127,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 
 def with_hook_rule(factory: Factory, ref: PoolRef) -> PoolRef:
-    """Return the reference of a pool whose hook has a rule, including that rule."""
+    """Return `ref`, a pool whose hook has a rule, with that rule added."""
     key = ref.constants_as(V4Constants)
     constants = key._replace(
         hook_rule=factory.hook_rules[key.hooks],
@@ -154,7 +153,7 @@ def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
 
 
 def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
-    """Return the reference for reading a sampled pool exactly; None if the network has no rule for its hook."""
+    """Return the reference for reading a sampled pool exactly, or None if the network has no rule for its hook."""
     traits = pool.api_extra_data()
     hooks = str(traits.get("hooks", ""))
     rule = hook_rule_text(network, hooks)
@@ -178,7 +177,8 @@ def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
 
 
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
-    """Return a Uniswap V4 pool with any hook, from its initialisation event, the only one that contains its key."""
+    """Return the reference of a Uniswap V4 pool with any hook, from its initialisation event: only that event has the
+    pool's key."""
     if len(log.topics) < 4:
         raise invalid_response(factory.address, "an event of a different kind")
     fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")
@@ -195,7 +195,7 @@ def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) ->
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
-    """Return a reference with the key of a known pool and its last ticks."""
+    """Return `ref` with the key, the tick and the listed ticks of a known pool."""
     plain = pool.plain if isinstance(pool, UniswapV4Hooked) else pool
     assert isinstance(plain, Concentrated)
     ticks = plain.tick_list

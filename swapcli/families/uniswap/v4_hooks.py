@@ -35,7 +35,7 @@ def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
 
 
 def check_hook_address(hooks: str, *, has_dynamic_fee: bool) -> None:
-    """Raise `InvalidPoolState` unless a pool can have this hook, whatever it does."""
+    """Raise `InvalidPoolState` unless a pool can have this hook, whatever the hook does."""
     if not _is_valid(hooks, _bits(hooks), has_dynamic_fee):
         raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
 
@@ -46,7 +46,7 @@ def may_change_amounts(hooks: str) -> bool:
 
 
 def may_set_fee(hooks: str) -> bool:
-    """Return whether a hook is called before each swap, when it can set the fee of a pool with a dynamic fee."""
+    """Return whether a hook is called before each swap. It can then set the fee of a pool with a dynamic fee."""
     return bool(_bits(hooks) & _BEFORE_SWAP)
 
 

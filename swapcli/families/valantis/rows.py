@@ -1,4 +1,4 @@
-"""The row of Valantis STEX pools."""
+"""The `FAMILIES` and `KINDS` rows for Valantis STEX pools."""
 
 from __future__ import annotations
 

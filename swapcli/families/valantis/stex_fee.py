@@ -22,8 +22,8 @@ MAX_FEE_BPS: Final = BPS // 2 - 1
 class StexReserves(NamedTuple):
     """The amounts on which the fee depends, in base units.
 
-    `staked` is the reserve of the staking token plus the amount being unstaked; `owed` of it belongs to liquidity
-    providers who have left. `wrapped` is the reserve of the wrapped native token plus the amount lent out, and
+    `staked` is the reserve of the staking token plus the amount being unstaked; liquidity providers who have left are
+    owed `owed` of this amount. `wrapped` is the reserve of the wrapped native token plus the amount lent out, and
     `rate_wad` is the value of one staking token in it, with 18 decimals.
     """
 
@@ -70,7 +70,8 @@ class StexRatioFee(NamedTuple):
         return self.min_fee_bps + rise * (ratio_bps - self.min_ratio_bps) // width
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
+        """Yield the largest sale that pays each fee except the highest. A negative number means that no sale pays the
+        fee."""
         rise, width = self.max_fee_bps - self.min_fee_bps, self.max_ratio_bps - self.min_ratio_bps
         for level in range(1, rise + 1):
             next_ratio_bps = self.min_ratio_bps + div_up(level * width, rise)
@@ -95,7 +96,8 @@ class StexStepwiseFee(NamedTuple):
         return self.levels_bps[min(steps, last)]
 
     def largest_sales(self, reserves: StexReserves) -> Iterator[int]:
-        """Yield the largest sale that pays each fee except the highest; a negative one means that none does."""
+        """Yield the largest sale that pays each fee except the highest. A negative number means that no sale pays the
+        fee."""
         width, count = self.max_reserve - self.min_reserve, len(self.levels_bps)
         for level in range(1, count):
             yield reserves.max_amount_worth(reserves.wrapped - self.max_reserve + div_up(level * width, count) - 1)

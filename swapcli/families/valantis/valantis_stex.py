@@ -49,7 +49,7 @@ _RATE_BITS: Final = 128  # a 10^18 fraction, far above any rate
 
 @dataclass(frozen=True, slots=True)
 class ValantisStex(Pool):
-    """A pool. `rate_wad` is the value of one staking token in the wrapped native token, with 18 decimals.
+    """A Valantis STEX pool. `rate_wad` is the value of one staking token in the wrapped native token, with 18 decimals.
 
     `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking token) are base units reported by the
     withdrawal module, which count for the fee. `manager_fee_bps` is the manager's part of the fee.
@@ -73,7 +73,7 @@ class ValantisStex(Pool):
     """Rewards of the staking protocol, interest on loans, and tokens that finish unstaking change the state."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         staked, wrapped = self.reserves
         if is_forward(self, token_in, token_out):
             amount_out, fee = self._sell_staked(amount_in)
@@ -107,10 +107,11 @@ class ValantisStex(Pool):
         return StexReserves(staked + self.unstaking, self.owed, wrapped + self.lent, self.rate_wad)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: the concave hull of the largest sales at each level of the fee.
+        """Return the floating-point curve for selling `token_in` for `token_out`: the concave hull of the largest sales
+        at each level of the fee.
 
-        Between two of them, the contract pays one rate for the whole amount, so no amount pays more than the hull, and
-        the corners are exact.
+        Between two of these sales, the contract pays one rate for the whole amount, so no amount pays more than the
+        hull, and the corners are exact.
         """
         if not is_forward(self, token_in, token_out):
             return fixed_rate_curve(WAD / self.rate_wad, self.reserves[0])

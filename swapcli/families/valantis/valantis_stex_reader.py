@@ -1,7 +1,7 @@
 """Read Valantis STEX pools in three rounds: the pool, then its two modules and their parameters, then the amounts and
 the rate of the withdrawal module.
 
-Other kinds of Valantis pools are omitted, as are pools that are paused or use a verifier, and those whose fee or rate
+Other kinds of Valantis pools are skipped, as are pools that are paused or use a verifier, and pools whose fee or rate
 does not match the maths. In the catalogue, an AMM is listed as the factory of its only pool.
 """
 
@@ -51,7 +51,7 @@ class _FeeParameters(NamedTuple):
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds."""
+    """Read a pool in three rounds of calls."""
     pool = yield from read_views(
         view("amm", ref.address, "alm()", decode=read_address),
         view("fee_module", ref.address, _FEE_MODULE, decode=read_address),
@@ -130,10 +130,10 @@ def _fee_parameters(values: Mapping[str, Any]) -> _FeeParameters:
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
-    """Read the pool of an AMM in one round."""
+    """Read the pool of an AMM in one round of calls."""
     return (yield from read_addresses(factory.address, [_POOL]))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     return factory.new_ref(address, (yield from read_addresses(address)))

@@ -42,7 +42,7 @@ def payload_findings(
     has_own_router: bool,
     with_approval: bool,
 ) -> tuple[Finding, ...]:
-    """Return the findings on a quote, and those on the router and the checks of its payload.
+    """Return the findings on a quote, on its payload's router, and from the payload's checks.
 
     `has_own_router` means that the settings name the router. `with_approval` means that the approvals for the payload
     are sent before it. A successful simulation on the real state makes findings on the router and on unsafe state

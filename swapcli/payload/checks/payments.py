@@ -15,14 +15,14 @@ from swapcli.core.model.units import BPS, E18_PER_BPS
 def find_strangers(
     call: DecodedCall, integrator: Integrator | None, own: Collection[str | None]
 ) -> tuple[DecodedPayment, ...]:
-    """Return the payments to addresses outside `own`, except the one that the integrator is allowed."""
+    """Return the payments to addresses outside `own`, except the payment that the integrator may receive."""
     expected = find_integrator_payment(call, integrator)
     return tuple(each for each in call.payments if each != expected and each.recipient not in own)
 
 
 def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) -> DecodedPayment | None:
-    """Return the only payment that is within an integrator's shares of the output; None if there is none, or
-    several."""
+    """Return the only payment that is within an integrator's shares of the output, or None unless there is exactly
+    one."""
     if integrator is None or call.order is None:
         return None
     outputs = {call.order.token_out, *((ZERO_ADDRESS,) if call.order.is_native_out else ())}
@@ -41,7 +41,7 @@ def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) ->
 
 
 def describe_payment(payment: DecodedPayment, token: Token | None, shown: str) -> str:
-    """Return the amount of a payment in words; `shown` is the name of its token, and `token` is None if unknown."""
+    """Describe the amount of a payment; `shown` is the name of its token, and `token` is None if unknown."""
     if payment.amount is not None:
         return f"{whole_tokens(payment.amount, token.decimals) if token else payment.amount} {shown}"
     parts = []

@@ -1,7 +1,7 @@
 """Check a payload before it is signed: the balances of its sender, and a simulation of the swap on a node.
 
 A quote on a block of the network is simulated on that block, and the swap must then pay the quoted amount to the unit.
-Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the newest
+Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the latest
 block, or on the current pending state for a quote on a pending block. The same applies to a quote on a block if the
 node turns out to ignore block numbers. The swap must then pay at least the minimum of the payload, and the result shows
 how much it differs from the quote.
@@ -55,7 +55,7 @@ class CheckOptions(NamedTuple):
 class PayloadCheck(NamedTuple):
     """The results of the checks.
 
-    `read_payload` is the payload in the variant that pays, None if other variants were not tried. `proven` are all
+    `read_payload` is the payload for the variant that pays, None if other variants were not tried. `proven` are all
     payloads that paid the expected amount. `holdings` are the balances of the sender, None if no sender was given.
     `gas_wei` estimates the cost of the transaction, None if unknown. `is_rounded` means that a token stores balances as
     shares, so that the quote is not exact. `signing` has the fields that only a node can provide. `sender` and
@@ -97,8 +97,8 @@ def check_payload(
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
     balances as shares, so the swap need only pay the minimum. `variants` builds the payload for other variants of the
     router. Raises `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
-    reverts, pays a different amount or cannot be simulated, and `UpstreamError`. If there are several causes, the
-    gravest one is raised.
+    reverts, pays a different amount or cannot be simulated, and `UpstreamError`. If there are several causes, the most
+    serious one is raised.
     """
     head = node.read_head(BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST)
     at, is_exact = _block_to_check(origin, head)
@@ -151,7 +151,7 @@ def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool
 
 
 def proven_block(origin: StateSource) -> int | None:
-    """Return the block of a quote; None if unknown.
+    """Return the block of a quote, or None if unknown.
 
     A block reported by a service is unproven, and a pending one may have changed since.
     """

@@ -31,7 +31,7 @@ credited (Hyperliquid's documentation, "HyperCore <> HyperEVM transfers")."""
 
 
 def describe_contract(address: str, network: Network) -> str | None:
-    """Describe the contract at an address that is known without the network's market; None if nothing is known.
+    """Describe the contract at an address if it is known without the network's market, otherwise return None.
 
     On Starknet this includes every Ethereum address, which no account there can have.
     """
@@ -68,7 +68,7 @@ def describe_token(symbol: str) -> str:
 def check_recipient(
     recipient: str, contract: str | None, network: Network, allowed: Collection[str] = (), option: str = ""
 ) -> None:
-    """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is in `allowed`.
+    """Raise `UnsafeRecipient` for a contract in which the output would be lost, unless it is in `allowed`.
 
     `contract` describes the market's contract at the address, None if there is none. Addresses are canonical. The
     caller can allow a recipient by its `option`.
@@ -85,7 +85,7 @@ def check_recipient(
 
 
 def describe_loss(shown: str, contract: str) -> str:
-    """Return the sentence for a recipient that loses the output: its displayed address, and its contract."""
+    """Return the sentence for a recipient that would lose the output, from its displayed address and its contract."""
     return f"the recipient {shown} is {contract}: the output would be lost"
 
 

@@ -58,10 +58,10 @@ def settle(
     name_setting: Callable[[str], str] = str,
     details: Mapping[str, object] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings, with those of an `allowed` code as warnings.
+    """Return the findings. Those with an `allowed` code become warnings.
 
-    If any other finding blocks, raises the error of the first one. `name_setting` returns the caller's name for a
-    setting, such as its option. The error has the facts of the finding, or the given `details`.
+    If other findings block, raises the error of the first of them. `name_setting` returns the caller's name for a
+    setting, such as its option. The error has the finding's facts, or `details` if given.
     """
     settled = tuple(each._replace(level=Level.WARN) if each.code in allowed else each for each in findings)
     blocking = at_level(settled, Level.BLOCK)

@@ -35,7 +35,7 @@ _HINT_OTHER_STATE: Final = "the quote used different state: quote again with thi
 
 
 class TradedTokens(NamedTuple):
-    """The sold and the bought token, one of which may be the native token, and the native token."""
+    """The sold token and the bought token, one of which may be the native token, and the native token itself."""
 
     token_in: Token
     token_out: Token
@@ -45,9 +45,9 @@ class TradedTokens(NamedTuple):
 class Simulation(NamedTuple):
     """The result of a simulated swap on the state after `block`; amounts in base units of the bought token.
 
-    `gas_used` is before refunds, which are at most a fifth of it. `assumed` names the balances and allowances that the
-    sender lacks and that the simulation granted. `variant` is how the router reads the payload, None if other variants
-    were not tried, or if the state was not the quote's, in which case nothing is proven.
+    `gas_used` is the gas before refunds, which are at most a fifth of it. `assumed` names the balances and allowances
+    that the sender lacks and that the simulation granted. `variant` is how the router reads the payload, None if other
+    variants were not tried, or if the state was not the quote's, in which case nothing is proven.
     """
 
     block: int
@@ -73,7 +73,7 @@ class VariantTrial(NamedTuple):
 
     @property
     def payload(self) -> UnsignedTransaction:
-        """The payload itself."""
+        """The payload that was simulated."""
         return self.read_payload.payload
 
     @property
@@ -98,7 +98,7 @@ class VariantTrial(NamedTuple):
 
 
 class TrialRunner(NamedTuple):
-    """Simulates payloads that differ only in their variant, all together."""
+    """Simulates payloads that differ only in their variant, all in one request."""
 
     node: StateOverrideNode
     at: BlockId
@@ -138,15 +138,15 @@ def simulate_variants(
 
 
 def proven_trials(trials: Sequence[VariantTrial]) -> tuple[VariantTrial, ...]:
-    """Return the trials that paid their replayed amounts; if some paid them to the unit, only those."""
+    """Return the trials that paid their replayed amounts, or only the exact ones if any of them paid to the unit."""
     near = [trial for trial in trials if trial.is_as_replayed]
     return tuple([trial for trial in near if trial.is_exact] or near)
 
 
 def best_unproven(trials: Sequence[VariantTrial], tokens: TradedTokens, is_exact: bool) -> VariantTrial:
-    """Return the trial that pays most among those that pay their minimum, if the state was not the quote's.
+    """Return the trial that pays most among those that pay their minimum, for a state that is not the quote's.
 
-    On the quote's state, and if none pays enough, raises `SimulationError` for the first one.
+    On the quote's state, or if no trial pays its minimum, raises `SimulationError` for the first trial.
     """
     first = trials[0]
     paying = [trial for trial in trials if _pays_minimum(trial) and trial.is_reported_truly]
@@ -183,7 +183,8 @@ def _describe_simulation(
 
 
 def expected_output(call: RouterCall | EncodedCall) -> int:
-    """Return how much of the quoted amount the recipient gets: all of it if the integrator's fee is also theirs."""
+    """Return the part of the quoted amount that the recipient gets: all of it if the recipient is the integrator
+    too."""
     shares = call.integrator if isinstance(call, EncodedCall) else decode_integrator_data(call.integrator_data)
     if shares is None or shares.address == call.route.recipient:
         return call.route.amount_out
@@ -225,9 +226,9 @@ def describe_shortfall(received: int, due: int, tokens: TradedTokens, where: str
 
 
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
-    """Raise `SimulationError` if the called address has no code, because it would keep what it is sent.
+    """Raise `SimulationError` if the called address has no code, because funds sent to it would be lost.
 
-    This costs a request, so it is done only before a less grave error of the same payload is raised.
+    This costs a request, so the check is made only before a less serious error about the same payload is raised.
     """
     if not node.read_account(payload.to, at).code:
         block = block_number(at)

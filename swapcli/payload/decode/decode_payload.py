@@ -46,10 +46,10 @@ def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: s
 def guess_network(
     given: PayloadInput, meant: Collection[str], others: Iterable[str], open_market: Callable[[str], MarketState]
 ) -> str | None:
-    """Return the network that has the most of the payload's tokens, pools and routers; None if no network has any.
+    """Return the network that has the most of the payload's tokens, pools and routers, or None if no network has any.
 
-    If several are equal, it is the one in `meant`, the default networks, if exactly one of them is. Networks without a
-    market are ignored.
+    If several networks have equally many, the result is the only one of them in `meant`, the default networks, if there
+    is exactly one. Networks without a market are ignored.
     """
     scores: dict[str, int] = {}
     for name in (*meant, *others):
@@ -92,5 +92,5 @@ def parse_value(text: str, label: str = "value") -> int:
 
 
 def describes_other(network: Network, given: PayloadInput) -> bool:
-    """Return whether a payload cannot belong to a network of this kind."""
+    """Return whether a payload cannot belong to `network`, because it is for a different kind of network."""
     return network.kind.traits.has_felts != (given.payload.felts is not None)

@@ -51,10 +51,10 @@ class PayloadInput(NamedTuple):
 
     `payload` is the transaction to decode, `network` the name or chain ID of its network. `listed` are all transactions
     of a document that lists them, in order, and `position` is the payload's position among them. `document` is the JSON
-    object that contains the payload itself; `chain_ids` and `chain_names` are all those in the whole document.
-    `oddities` are sentences about content outside the grammar of its form. `messages` are the messages to sign that the
-    document has besides its transactions. `written` is the transaction as in the document if the user gave a different
-    contract, sender or value; otherwise None.
+    object that contains the payload itself; `chain_ids` and `chain_names` are all chain IDs and names in the whole
+    document. `oddities` are sentences about content outside the grammar of its form. `messages` are the messages to
+    sign that the document has besides its transactions. `written` is the transaction as in the document if the user
+    gave a different contract, sender or value; otherwise None.
     """
 
     payload: GivenTransaction
@@ -133,7 +133,7 @@ def _from_hex(text: str) -> PayloadInput:
 
 
 def _join_lines(text: str) -> str | None:
-    """Return calldata that was wrapped over several lines as one word; None if the text could also be a list of
+    """Return calldata that was wrapped over several lines as one word, or None if the text could also be a list of
     felts."""
     lines = text.split()
     if len(lines) < 2 or "," in text:
@@ -184,7 +184,7 @@ def _nested_messages(document: object, path: JsonPath = ()) -> Iterator[tuple[Js
 
 
 def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
-    """Return a document's message to sign; None if it has none."""
+    """Return a document's message to sign, or None if it has none."""
     from swapcli.payload.decode.message_requests import find_message
 
     request = find_message(document)
@@ -437,7 +437,7 @@ def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] |
 
 
 def _safe_address(document: Mapping[str, object]) -> str | None:
-    """Return the Safe for which a Transaction Builder file was made; None if the file does not name it."""
+    """Return the Safe for which a Transaction Builder file was made, or None if the file does not name it."""
     meta = document.get("meta")
     found = meta.get("createdFromSafeAddress") if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) and found else None

@@ -1,4 +1,4 @@
-"""Find a transaction in the objects in which wallets, nodes and services pass it on: one row per kind of object."""
+"""Find a transaction in the objects that wallets, nodes and services wrap around it: one row per kind of object."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAX_LEVELS: Final = 6  # a bound against hostile input; chosen
 class Opened(NamedTuple):
     """The content of a document's envelopes.
 
-    `content` is the transaction or the list of them, or text; `path` leads to it. `openings` has the path of each
+    `content` is the transaction, a list of transactions, or text; `path` leads to it. `openings` has the path of each
     envelope, with the key that was followed. `is_sent` means that a wallet would sign the content unchanged.
     """
 
@@ -83,7 +83,7 @@ def open_envelopes(document: Mapping[str, object], path: JsonPath = ()) -> Opene
 
 
 def has_calldata(document: Mapping[str, object]) -> bool:
-    """Return whether an object has calldata or felts itself, rather than an object of that name."""
+    """Return whether an object has calldata or felts directly, rather than a nested object under such a name."""
     return any(not isinstance(value, Mapping) for _, value in named(document, CALLDATA_NAMES))
 
 

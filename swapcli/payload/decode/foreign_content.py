@@ -71,7 +71,8 @@ def find_foreign(
     contract: str | None,
     messages: Collection[JsonPath] = (),
 ) -> tuple[str, ...]:
-    """Return a sentence for each object that is not decoded and could be signed, or could make a signature worse.
+    """Return a sentence for each object that is not decoded and could be signed, or could make a signature more
+    dangerous.
 
     `read` are the paths of the decoded transactions, and `openings` the paths of the envelopes around them with the key
     that leads further. `messages` are the paths of messages, which are judged as a whole. `contract` is the contract

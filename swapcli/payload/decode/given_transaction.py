@@ -33,10 +33,10 @@ class GivenTransaction(NamedTuple):
 
     `calldata` is hex with 0x; `felts` are the arguments of `entrypoint` for a call on Starknet. `oddities` are
     sentences about content that no swap transaction has. A message to sign has `message`, and the contract that accepts
-    it as `to`. `purpose` is the document's name for it (`core.model.transaction.Purpose`). A whole transaction
-    (`is_whole`) contains everything that is signed: without `to`, it deploys a contract. Calldata alone does not.
-    `max_total_fee_fri` is the most that a Starknet account pays for the transaction, in the base unit of STRK, and
-    `max_total_fee_wei` the same for old versions that pay in ETH.
+    it as `to`. `purpose` is the document's name for the transaction's purpose (`core.model.transaction.Purpose`). A
+    whole transaction (`is_whole`) contains everything that is signed: without `to`, it deploys a contract. Calldata
+    alone does not. `max_total_fee_fri` is the most that a Starknet account pays for the transaction, in the base unit
+    of STRK, and `max_total_fee_wei` the same for old versions that pay in ETH.
     """
 
     calldata: str = "0x"
@@ -59,12 +59,12 @@ class GivenTransaction(NamedTuple):
 
     @property
     def has_content(self) -> bool:
-        """Whether it calls anything, or is a message."""
+        """Whether the transaction calls anything, or is a message."""
         return self.felts is not None or self.calldata != "0x" or self.message is not None
 
     @property
     def calls_router(self) -> bool:
-        """Whether it calls a router function that can be decoded."""
+        """Whether the transaction calls a router function that can be decoded."""
         if self.felts is not None:
             return self.entrypoint == SWAP
         selector = self.calldata[2:SELECTOR_CHARACTERS].lower()
@@ -72,7 +72,7 @@ class GivenTransaction(NamedTuple):
 
 
 def shorten_places(sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return the first sentences about places in a text, and the number of the others."""
+    """Return the first of the sentences about places in a text, and a sentence with the number of the others."""
     left = len(sentences) - _MAX_PLACES
     more = () if left <= 0 else (f"{left} more {'place is' if left == 1 else 'places are'} unusual",)
     return (*sentences[:_MAX_PLACES], *more)

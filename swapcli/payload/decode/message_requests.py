@@ -41,7 +41,7 @@ class MessageRequest(NamedTuple):
 
 
 def find_message(document: Mapping[str, object]) -> MessageRequest | None:
-    """Return the message to sign in a document; None if it has none."""
+    """Return the message to sign in a document, or None if it has none."""
     params = document.get("params")
     if isinstance(params, Mapping) and isinstance(params.get("request"), Mapping):  # of a WalletConnect session
         found = find_message(params["request"])

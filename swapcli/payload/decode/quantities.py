@@ -26,7 +26,7 @@ _BIG_NUMBER_DIGITS: Final = ("hex", "_hex", "value", "$bigint")
 
 
 def parse_quantity(value: object, name: str) -> int:
-    """Return a number from 0 to 2^256 - 1; errors call it `name`. Raises `InvalidInput` for anything else.
+    """Return a number from 0 to 2^256 - 1. Raises `InvalidInput`, whose message calls it `name`, for anything else.
 
     Example: `parse_quantity({"type": "BigNumber", "hex": "0x01"}, "value")` is 1.
     """
@@ -41,13 +41,13 @@ def parse_quantity(value: object, name: str) -> int:
 
 
 def parse_chain_id(value: object, name: str) -> int:
-    """Return a chain id, also one such as eip155:8453 or SN_MAIN. Raises `InvalidInput`."""
+    """Return a chain ID, which may also have a form such as eip155:8453 or SN_MAIN. Raises `InvalidInput`."""
     found = find_chain_id(value)
     return parse_quantity(value, name) if found is None else found
 
 
 def find_chain_id(value: object) -> int | None:
-    """Return a value as a chain ID; None if it is something else, such as the name of a chain."""
+    """Return a value as a chain ID, or None if the value is something else, such as the name of a chain."""
     if isinstance(value, str):
         value = value.strip()
         for prefix in _CHAIN_PREFIXES:
@@ -59,7 +59,7 @@ def find_chain_id(value: object) -> int | None:
 
 
 def _read(value: object) -> int | None:
-    """Return the number; None if `value` is not a number."""
+    """Return the number, or None if `value` is not a number."""
     if isinstance(value, Mapping):
         digits = next((value[key] for key in _BIG_NUMBER_DIGITS if key in value), None)
         return _read_text(digits) if set(value) in _BIG_NUMBER_KEYS and isinstance(digits, str) else None

@@ -37,7 +37,7 @@ class _Signed(NamedTuple):
 
 
 def parse_raw(calldata: str) -> GivenTransaction | None:
-    """Parse hex with 0x as a whole transaction; None if it is not the bytes of one.
+    """Parse hex with 0x as a whole transaction. Return None if it does not encode a transaction.
 
     Without a signature, the sender is unknown.
     """

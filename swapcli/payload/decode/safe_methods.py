@@ -1,9 +1,9 @@
 """Encode a call like Safe's Transaction Builder: a method with its inputs as text, in place of calldata.
 
-It is encoded as the Transaction Builder does with ethers (apps/tx-builder/src/utils.ts of github safe-global/safe-
-wallet-monorepo). Inputs that the Transaction Builder might read differently are rejected, such as a number beyond
-JSON's range or text that is not a value of its type. If the Transaction Builder cannot encode a value, it sends no data
-at all.
+The call is encoded as the Transaction Builder encodes it with ethers (apps/tx-builder/src/utils.ts of github
+safe-global/safe- wallet-monorepo). Inputs that the Transaction Builder might read differently are rejected, such as a
+number beyond JSON's range or text that is not a value of its type. If the Transaction Builder cannot encode a value, it
+sends no data at all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read transactions from shell text: `cast send` commands, and the assignments that `swapcli calldata` prints.
 
 A shell executes such text, so everything outside `shell_grammar` is dangerous, even if the transaction is right. The
-reader reports each such place, and still reads the rest.
+reader reports each such place, and still reads everything else.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _Reader:
     # --- cast
 
     def _cast_words(self, words: Sequence[_Word]) -> Sequence[_Word] | None:
-        """Return the words after `cast send`; None if this is a different command."""
+        """Return the words after `cast send`, or None if this is a different command."""
         at = _find_cast(words)
         if at is None:
             return None
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def _find_cast(words: Sequence[_Word]) -> int | None:
-    """Return the position of `cast send` in a command; None if it is a different one."""
+    """Return the position of `cast send` in a command, or None if it is a different one."""
     texts = tuple(word.text for word in words)
     return next((k for k in range(len(texts)) if texts[k : k + 2] == grammar.CAST_COMMAND), None)
 

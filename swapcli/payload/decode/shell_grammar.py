@@ -38,7 +38,7 @@ APPROVALS: Final = "SWAP_APPROVALS"
 
 
 def approval_variable(number: int, part: str) -> str:
-    """Return the name of a variable for an approval (approvals count from 1); `part` is `TO` or `CALLDATA`."""
+    """Return the name of a variable for an approval (approvals are numbered from 1); `part` is `TO` or `CALLDATA`."""
     return f"SWAP_APPROVAL_{number}_{part}"
 
 
@@ -67,10 +67,10 @@ _VALUES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 
 
 def is_variable(name: str) -> bool:
-    """Return whether `--format sh` assigns a variable of this name."""
+    """Return whether `--format sh` assigns a variable called `name`."""
     return name in _VALUES or APPROVAL_VARIABLE.fullmatch(name) is not None
 
 
 def is_variable_value(name: str, value: str) -> bool:
-    """Return whether `--format sh` may give this value to one of its variables."""
+    """Return whether `--format sh` may assign `value` to the variable `name`."""
     return _VALUES.get(name, _HEX).fullmatch(value) is not None

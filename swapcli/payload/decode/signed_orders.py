@@ -1,7 +1,7 @@
 """Describe messages that `decode` cannot check: signed orders, transfers, and permissions to act as the account.
 
 The contract that executes an order chooses its price within the limits of the message, so a decoded order has only its
-tokens, amounts and recipients. Values come from strangers: those that cannot be read are skipped.
+tokens, amounts and recipients. Values come from strangers, so values that cannot be read are skipped.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _TRANSFERS: Final = ("TransferWithAuthorization", "ReceiveWithAuthorization")
 
 
 def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: Mapping[str, object]) -> DecodedMessage:
-    """Describe a message that is not judged. Its title is empty if its kind is unknown."""
+    """Describe a message that `decode` cannot check. The title is empty if the kind of message is unknown."""
     name = domain.get("name")
     orders = [
         _read_order(kind, primary_type, message)
@@ -149,7 +149,7 @@ def _find(value: object, path: str) -> Sequence[object]:
 
 
 def optional_address(value: object) -> str | None:
-    """Return the canonical form of an EVM address; None for any other value."""
+    """Return the canonical form of an EVM address, or None for any other value."""
     if isinstance(value, str):
         try:
             return parse_address(value, Kind.EVM)

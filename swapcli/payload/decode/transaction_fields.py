@@ -117,7 +117,7 @@ def _calldata_of_method(entry: Mapping[str, object], calldata: str, path: str) -
 
 
 def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
-    """Return the most that a Starknet account pays for its resources and the tip; None if it is not given."""
+    """Return the most that a Starknet account pays for its resources and the tip, or None if it is not given."""
     total, units, is_known = 0, 0, False
     for name, bounds in named(entry, _RESOURCE_NAMES):
         for resource, each in parse_object(bounds, f"{path}{name}").items():
@@ -132,7 +132,7 @@ def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
 
 
 def find_sender(entry: Mapping[str, object], path: str) -> str | None:
-    """Return the sender named by an object. Raise `InvalidInput` if it names two different senders."""
+    """Return the sender named in an object. Raises `InvalidInput` if it names two different senders."""
     return _value(entry, _SENDER_NAMES, path, _parse_sender)
 
 
@@ -166,7 +166,7 @@ def normalized(name: str) -> str:
 
 
 def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
-    """Yield the fields that have a value and one of these normalized names, with their names as written."""
+    """Yield each field that has a value and whose normalized name is in `names`, with its name as written."""
     for name, value in entry.items():
         if value is not None and normalized(name) in names:
             yield name, value
@@ -175,7 +175,7 @@ def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[s
 def one_of(
     entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
 ) -> tuple[str, _T] | None:
-    """Return the value of a field that may have several names, with the name that it has; None if it is absent.
+    """Return the name and the value of a field that may have any of `names`, or None if the field is absent.
 
     Raises `InvalidInput` if two of the names have different values.
     """
@@ -189,14 +189,14 @@ def one_of(
 
 
 def parse_object(value: object, path: str) -> Mapping[str, object]:
-    """Return a JSON object. Raises `InvalidInput`."""
+    """Return `value` as a JSON object. Raises `InvalidInput` for anything else."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{path}: expected an object, not {describe(value)}", hint=HINT, details={"field": path})
     return value
 
 
 def parse_text(value: object, path: str) -> str:
-    """Return a non-empty text, stripped. Raises `InvalidInput`."""
+    """Return `value` as a non-empty text, stripped. Raises `InvalidInput` for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
     return value.strip()

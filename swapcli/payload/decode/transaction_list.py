@@ -1,4 +1,4 @@
-"""The transactions that a payload needs before it, and how a list of transactions differs from them."""
+"""The transactions that must precede a payload, and how a document's list of transactions differs from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATEST_S = (1 << TIME_BITS) - 1
 
 
 def implied_approvals(call: DecodedCall, router: str | None) -> tuple[Approval, ...]:
-    """Return the approvals that a swap needs, in order, if it goes to `router`; none for anything but a swap."""
+    """Return the approvals that a swap needs, in order, if it goes to `router`. Any other call needs none."""
     order = call.order
     if order is None or order.is_native_in or router is None:
         return ()
@@ -54,7 +54,7 @@ class ApprovalList:
         self._is_revoked = False
 
     def accepts(self, given: GivenTransaction) -> bool:
-        """Return whether a transaction equals, to the last byte, one of the approvals that may come next, and record
+        """Return whether a transaction equals, to the last byte, one of the approvals that may come next. If so, record
         it."""
         for position in range(self._next, len(self._steps)):
             step, is_revocation = self._steps[position]

@@ -168,7 +168,7 @@ def _primary_type(typed: Values, *, is_request: bool) -> tuple[str, str]:
 
 
 def _parse_structs(typed: Values) -> tuple[dict[str, Fields], Fields | None]:
-    """Return the fields of each struct, and those of the domain; None if it has none. Raises `InvalidInput`."""
+    """Return the fields of each struct, and those of the domain, or None if it has none. Raises `InvalidInput`."""
     structs: dict[str, Fields] = {}
     types = typed.get("types")
     if not isinstance(types, Mapping):

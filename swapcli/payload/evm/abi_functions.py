@@ -1,4 +1,4 @@
-"""Functions with named arguments, as in a published ABI, and calls that use these names.
+"""Functions with named arguments, as in a published ABI, and calls that use the names.
 
 A function is written as in Solidity, without modifiers: `approve(address spender, uint256 value)`, with a tuple as
 `((address token, uint256 amount) order, bytes[] actions)`.
@@ -46,7 +46,7 @@ class Function(NamedTuple):
 
     @property
     def selector(self) -> bytes:
-        """The first four bytes of a call."""
+        """The first four bytes of the function's calldata."""
         return keccak256(self.signature.encode())[:SELECTOR_BYTES]
 
     def encode(self, values: Sequence[AbiValue]) -> bytes:
@@ -56,7 +56,7 @@ class Function(NamedTuple):
     def decode(self, calldata: bytes) -> tuple[AbiValue, ...] | None:
         """Return the arguments of a call: words as numbers, `bytes`, and tuples and lists as tuples.
 
-        None if the calldata is not exactly the encoding of this function's arguments.
+        The result is None if the calldata is not exactly the encoding of this function's arguments.
         """
         if calldata[:SELECTOR_BYTES] != self.selector:
             return None

@@ -1,4 +1,4 @@
-"""The calls to pools and to their protocols' routers with which 0x Settler's action BASIC swaps, by family.
+"""The calls that 0x Settler's action BASIC makes in order to swap, to pools or to their protocols' routers, by family.
 
     stableswap  exchange(int128 i, int128 j, uint256 dx, uint256 min_dy), of the pool
     weighted    swap((bytes32 poolId, uint8 kind, address assetIn, address assetOut, uint256 amount, bytes userData),
@@ -79,7 +79,8 @@ AMOUNT_AT: Final[Mapping[str, int | None]] = MappingProxyType(
 
 
 class BasicSwap(NamedTuple):
-    """A swap in a pool, through a call for `settler`. The native token is the zero address if the pool trades it."""
+    """A swap in a pool, through a call that `settler` makes. The native token is the zero address if the pool trades
+    it."""
 
     pool: Pool
     sold: str

@@ -63,7 +63,8 @@ _FEE_BYTES: Final = 3  # of a uint24
 
 
 def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTES) -> bytes:
-    """Return the bytes by the tables above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
+    """Return the bytes that the tables of this module define. Raises `InvalidInput` for a fee or spacing that does not
+    fit its bytes."""
     data = family_row(use.pool.family).router.extra_data(use)
     if isinstance(data, PoolKey):
         return data.encoded
@@ -83,7 +84,8 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
 
 
 def find_pool_key(use: PoolUse) -> bytes:
-    """Return the key by which a pool manager finds a pool, in each form; empty for pools that are contracts."""
+    """Return the key by which a pool manager finds a pool. It is the same in every form, and empty for pools that are
+    contracts."""
     if "hooks" not in use.pool.api_extra_data():  # which every key has
         return b""
     data = family_row(use.pool.family).router.extra_data(use)

@@ -97,7 +97,7 @@ def decode_call(calldata: str) -> RouterCall:
 def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     """Return the calldata of `swapWithPermit`: hex with 0x.
 
-    It cannot contain integrator data. Raises `InvalidInput`.
+    The call cannot contain integrator data. Raises `InvalidInput`.
     """
     if call.integrator_data:
         raise invalid_field("integrator_data", "swapWithPermit does not take any")
@@ -129,7 +129,8 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode any of the functions, even with bytes after the end. Raises `InvalidInput` like `decode_call`."""
+    """Decode a call of any of the functions, even with bytes after its end. Raises `InvalidInput` like
+    `decode_call`."""
     selector, reader = _open(calldata)
     permit = None
     if selector == SWAP_WITH_PERMIT:

@@ -19,7 +19,8 @@ class IntegratorShares(NamedTuple):
 
 
 def encode_integrator_data(integrator: Integrator | None) -> bytes:
-    """Return three words; empty without an integrator or shares. Raises `InvalidInput` for an invalid address."""
+    """Return the integrator data: three words, or no bytes without an integrator or shares. Raises `InvalidInput` for
+    an invalid address."""
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return b""
     return bytes.fromhex(
@@ -30,7 +31,7 @@ def encode_integrator_data(integrator: Integrator | None) -> bytes:
 
 
 def decode_integrator_data(integrator_data: bytes) -> IntegratorShares | None:
-    """Decode integrator data: the inverse of the encoding, None for empty data.
+    """Decode integrator data: the inverse of `encode_integrator_data`. Empty data gives None.
 
     Raises `InvalidInput` for anything but three valid words.
     """

@@ -1,7 +1,7 @@
 """Permits: messages whose signature replaces an approval. Nothing is signed here.
 
-A token's own permit (EIP-2612) approves a spender; Permit2's records an allowance for one, after the token has approved
-Permit2 once. Both end at a deadline, and both have a nonce that counts the owner's permits.
+A token's own permit (EIP-2612) approves a spender; a Permit2 permit records an allowance for a spender, after the token
+has approved Permit2 once. Both end at a deadline, and both have a nonce that counts the owner's permits.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def permit2_message(terms: PermitTerms, nonce: int, chain_id: int) -> TypedData:
 
 
 def permit_single_words(terms: PermitTerms, nonce: int) -> str:
-    """Return the six words of the same `PermitSingle` in calldata. Raises `InvalidInput` for a value out of range."""
+    """Return the six words that represent the `PermitSingle` in calldata. Raises `InvalidInput` for a value out of
+    range."""
     return (
         encode_address(terms.token, "token")
         + encode_uint(terms.amount, AMOUNT_BITS, "amount")

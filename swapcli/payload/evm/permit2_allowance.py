@@ -1,4 +1,4 @@
-"""Allowances in Permit2: the owner's approval transaction, and the function that reads them.
+"""Allowances in Permit2: the transaction with which an owner grants one, and the function that reads them.
 
 Source: Uniswap's permit2, `AllowanceTransfer`. An allowance has an amount, an expiration and a nonce, which counts the
 owner's signed permits for that token and spender.

@@ -1,4 +1,4 @@
-"""The functions in our payloads that have a published ABI, with their argument names."""
+"""The functions called by our payloads that have a published ABI, with their argument names."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NamedCall(NamedTuple):
 
 
 def read_named_call(calldata: str) -> NamedCall | None:
-    """Return the call in calldata (hex with 0x); None if its function is not a published one.
+    """Return the call in calldata (hex with 0x), or None if its function is not a published one.
 
     Encoding the call gives the same bytes again.
     """
@@ -76,6 +76,6 @@ def read_named_call(calldata: str) -> NamedCall | None:
 
 @cache
 def published_function(selector: str) -> Function | None:
-    """Return the published function with a selector (hex without 0x); None if there is none."""
+    """Return the published function with a selector (hex without 0x), or None if there is none."""
     text = _PAYABLE.get(selector) or _NOT_PAYABLE.get(selector)
     return None if text is None else parse_function(text)

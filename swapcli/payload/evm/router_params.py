@@ -26,11 +26,11 @@ def build_call(
     network: Network,
     integrator: Integrator | None = None,
 ) -> RouterCall:
-    """Return the call that executes `steps` for `route`; `pools` has at least their pools, by key.
+    """Return the call that executes `steps` for `route`; `pools` has at least the pools of the steps, by key.
 
     The zero address of the native token becomes the wrapped token's. Raises `InvalidRoute` if the steps do not lead
-    from the route's input to its output, use a missing pool, or sell a token as native that is not; `ConfigError` if
-    the network does not define a protocol's ID or its wrapped native token.
+    from the route's input to its output, use a missing pool, or sell a token as native that is not native;
+    `ConfigError` if the network does not define a protocol's ID or its wrapped native token.
     """
     token_in, token_out = (_to_wrapped(address, network) for address in (route.token_in, route.token_out))
     route = route._replace(token_in=token_in, token_out=token_out)

@@ -15,7 +15,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Power(StrEnum):
-    """A power of an owner."""
+    """A power that a token's owner may have over its holders."""
 
     UPGRADE = "upgrade"
     MINT = "mint"
@@ -31,7 +31,7 @@ class TokenPower(NamedTuple):
 
 
 class TokenPowers(NamedTuple):
-    """The powers over a token; `owner` is the result of its `owner()`, None without one."""
+    """The powers over a token; `owner` is the result of the token's `owner()`, None if there is none."""
 
     token: str
     symbol: str
@@ -112,7 +112,7 @@ def selector_of(signature: str) -> bytes:
 
 
 def minimal_proxy_target(code: bytes) -> str | None:
-    """Return the address to which an ERC-1167 proxy delegates; None for other code."""
+    """Return the address to which an ERC-1167 proxy delegates, or None for other code."""
     head, tail = _MINIMAL_PROXY
     if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + ADDRESS_BYTES + len(tail)):
         return None
@@ -132,10 +132,9 @@ def selectors_in(code: bytes) -> frozenset[bytes]:
 
 
 def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
-    """Return the powers that the code shows and those that `slots` show: the addresses that a proxy stores, by slot
-    name.
+    """Return the powers shown by `code` and by `slots`, the addresses that a proxy stores by slot name.
 
-    `code` is a token's own code, followed by that of its implementation.
+    `code` is a token's own code, followed by its implementation's code.
     """
     of_slots = [TokenPower(Power.UPGRADE, f"{name} {address}") for name, address in slots.items()]
     selectors = selectors_in(code)
@@ -149,7 +148,7 @@ def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
 
 
 def address_in(word: bytes) -> str | None:
-    """Return the address in a word; None for zero and for anything else."""
+    """Return the address in a word, or None for zero and for anything else."""
     if len(word) < WORD or any(word[: WORD - ADDRESS_BYTES]) or not any(word[:WORD]):
         return None
     return f"0x{word[WORD - ADDRESS_BYTES : WORD].hex()}"

@@ -30,7 +30,7 @@ ALLOWANCES: Final = (APPROVE, INCREASE_ALLOWANCE, SET_APPROVAL_FOR_ALL)
 
 
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
-    """Return the call as a payload for `router`, with its calldata; the value is the input if that is native.
+    """Return the call as a payload for `router`, with its calldata; the value is the input if the input is native.
 
     Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` if the call would send or expect
     the native token under the name of another token.
@@ -47,7 +47,7 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
 def token_approval(
     route: RouterRouteParam, network: Network, spender: str, spender_name: str = "the router"
 ) -> Approval:
-    """Return the permission that a token itself records for the input of a route."""
+    """Return the ERC-20 approval that `spender` needs to take the input of a route."""
     is_revoked_first = route.token_in in network.revoke_first_tokens
     return Approval(route.token_in, spender, route.amount_in, spender_name, is_revoked_first=is_revoked_first)
 
@@ -64,8 +64,8 @@ def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] =
     """Return the transactions in the order to send them: approvals of exactly the input, then the swap.
 
     `allowances` are the amounts that each spender in `payload.approvals` may already spend; empty means unknown. An
-    allowance that is too small is first set to zero, since some tokens reject changing a nonzero one. An unknown
-    allowance is set to zero if the token is known to do so.
+    allowance that is too small is first set to zero, since some tokens reject changing a nonzero one. If an allowance
+    is unknown, it is first set to zero if the token is known to reject such changes.
     """
     approvals = build_approvals(payload.approvals, allowances)
     return *approvals, Transaction(payload.to, payload.calldata, payload.value)

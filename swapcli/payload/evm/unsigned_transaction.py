@@ -21,7 +21,7 @@ _Item = int | bytes | Sequence["_Item"]
 
 
 class GasFees(NamedTuple):
-    """The fees that a sender is ready to pay: `limit` in units, the others in wei per unit."""
+    """The gas limit and the gas prices that a sender accepts: `limit` in units of gas, the prices in wei per unit."""
 
     limit: int
     fee_wei: int

@@ -1,6 +1,6 @@
 """Calls to the wrapped native token itself (WETH9): `deposit` wraps the value, `withdraw` unwraps an amount.
 
-Both pay their caller one for one, so they need no router, no approval and no minimum.
+Both functions pay their caller one for one, so they need no router, no approval and no minimum.
 """
 
 from __future__ import annotations

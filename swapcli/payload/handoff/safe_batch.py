@@ -40,7 +40,7 @@ class BatchTexts(NamedTuple):
 def safe_batch_document(
     transactions: Sequence[RenderedTransaction], chain_id: int, created_ms: int, texts: BatchTexts
 ) -> SafeBatchJson:
-    """Return the file. It names the Safe if the sender is known."""
+    """Return the content of the file. It names the Safe if the sender is known."""
     document: SafeBatchJson = {
         "version": FILE_VERSION,
         "chainId": str(chain_id),
@@ -58,7 +58,7 @@ def safe_batch_document(
 
 
 def checksum(document: Mapping[str, Any]) -> str:
-    """Return the checksum of a file that has none: the Keccak-256 hash of its text, without the name."""
+    """Return the checksum for a file without one: the Keccak-256 hash of its text, without the name."""
     nameless = {**document, "meta": {**document["meta"], "name": None}}
     return f"0x{keccak256(_serialized(nameless).encode()).hex()}"
 

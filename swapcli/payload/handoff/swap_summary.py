@@ -29,7 +29,7 @@ def summarize_swap(payload: UnsignedTransaction, token_in: Token, token_out: Tok
 
 
 def describe_end(deadline_s: int | None) -> str:
-    """Return the end of a swap's validity in words. `deadline_s` is in Unix seconds."""
+    """Describe the end of a swap's validity. `deadline_s` is in Unix seconds."""
     if deadline_s is None:
         return "without a deadline"
     return f"until {format_time(deadline_s, has_seconds=False)}"

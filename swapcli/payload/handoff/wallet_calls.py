@@ -34,6 +34,6 @@ def wallet_calls_document(transactions: Sequence[RenderedTransaction], chain_id:
 
 
 def sender_of(transactions: Sequence[RenderedTransaction]) -> str | None:
-    """Return the sender of transactions; None if unknown."""
+    """Return the sender that the transactions name, or None if it is unknown."""
     sender = (transactions[-1].request or {}).get("from")
     return sender if isinstance(sender, str) else None

@@ -74,7 +74,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Findin
 def minimum_warnings(
     review: PayloadReview, order: DecodedOrder, problem: SwapcliError | None, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with a fresh quote; `problem` is the reason if there is none."""
+    """Compare the minimum of a swap with a fresh quote; `problem` is the reason why there is no quote."""
     fresh = review.fresh_amount_out
     if order.min_received == 0:
         yield FindingCode.MINIMUM_ZERO.finding("the minimum is zero: the swap may pay nothing at all")
@@ -106,7 +106,7 @@ def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: Swapc
 def promise_warnings(
     review: PayloadReview, order: DecodedOrder, promised: int, limits: SlippageLimits
 ) -> Iterator[Finding]:
-    """Compare the minimum of a swap with the payload's own promised output, before its fee.
+    """Compare the minimum of a swap with the output that the payload itself promises, before its fee is deducted.
 
     Prices move, so a fresh quote takes precedence, unless the minimum is far too low.
     """

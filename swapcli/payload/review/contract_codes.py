@@ -1,4 +1,4 @@
-"""Check a payload's contracts on a node: contracts without code keep what they are sent, and a permit's domain must
+"""Check a payload's contracts on a node: funds sent to a contract without code are lost, and a permit's domain must
 match."""
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _DOMAIN_SEPARATOR = "0x3644e515"
 
 
 def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
-    """Return the review with a warning for each contract without code, read in one round trip. Raises `UpstreamError`.
+    """Return the review with a warning for each contract without code. This takes one round trip. Raises
+    `UpstreamError`.
 
     If a node does not return a contract's code, there is no warning.
     """

@@ -14,7 +14,7 @@ ENDLESS_S: Final = 100 * 365 * 86_400
 
 
 def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[Finding]:
-    """Yield the problem with the deadline (Unix) of a subject, such as "the swap".
+    """Yield the problem with a deadline of `end_s` (Unix seconds). `subject` has this deadline, for example "the swap".
 
     `usual_s` is the usual maximum distance, None without one.
     """
@@ -28,7 +28,7 @@ def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | Non
 
 
 def describe_endless(end_s: int, now_s: float) -> str | None:
-    """Return why a deadline never comes, in words; None if it does come."""
+    """Describe a deadline that never comes, or return None for any other deadline."""
     if found := find_unit(end_s, now_s):
         return f"the deadline looks like {found[0]} but is read as seconds"
     return "the deadline is more than a century away" if end_s - now_s > ENDLESS_S else None

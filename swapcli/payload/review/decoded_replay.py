@@ -17,7 +17,7 @@ _SCALE: Final = 10**18
 
 
 class ReviewedSwap(NamedTuple):
-    """A swap with its tokens, canonical and wrapped, and its pool, None if unknown.
+    """A swap with its tokens, in canonical and in wrapped form, and its pool (None if unknown).
 
     `share_ppm` is its part of the route's total sales of `token_in`, None if the call has amounts instead.
     """
@@ -30,7 +30,7 @@ class ReviewedSwap(NamedTuple):
 
 
 class DecodedReplay(NamedTuple):
-    """The output of the swaps of a call. `estimated_pools` were not quoted for exactly these amounts."""
+    """The output of the swaps in a call. `estimated_pools` were not quoted for exactly the swapped amounts."""
 
     amount_out: int
     estimated_pools: tuple[str, ...]
@@ -41,7 +41,8 @@ def replay_decoded(
 ) -> DecodedReplay | None:
     """Return the output of the swaps, with tokens in their wrapped forms.
 
-    None if a pool, a token or a share is unknown, or if a swap sells a token that no earlier swap has bought.
+    The result is None if a pool, a token or a share is unknown, or if a swap sells a token that no earlier swap has
+    bought.
 
     Wrapping swaps pay one for one. Output that a later swap sells again does not count. Raises `PoolError` if a swap
     would revert.

@@ -59,7 +59,7 @@ def fee_warnings(
 
 
 def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
-    """Return the highest gas price, in wei, that is not unusual; None without EVM fees."""
+    """Return the highest gas price, in wei, that is not unusual, or None without EVM fees."""
     if not network.kind.traits.has_eth_nodes:
         return None
     limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, MAX_CATALOGUE_FACTOR * network.gas_price_wei)

@@ -20,7 +20,7 @@ _USUAL_DEADLINE_S: Final = 7 * 86_400
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
-    """Return the recipient of the output; `SENDER` if that is an unknown sender."""
+    """Return the recipient of the output, or `SENDER` if it is the sender and the sender is unknown."""
     return review.signing.sender or SENDER if order.recipient == SENDER else order.recipient
 
 

@@ -1,4 +1,4 @@
-"""A payload with the known facts about it, and the words for these in warnings."""
+"""A payload with the known facts about it, and the wording of these facts in warnings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Signing(NamedTuple):
 
 
 class SlippageLimits(NamedTuple):
-    """How far the minimum may be below a fresh quote before a warning, and before it counts as dangerous."""
+    """How far the minimum may be below a fresh quote before a warning, and before the payload counts as dangerous."""
 
     slippage_ppm: int
     max_slippage_ppm: int
@@ -70,12 +70,12 @@ class PayloadReview(NamedTuple):
 
     @property
     def dangers(self) -> tuple[str, ...]:
-        """The codes that block, which make the payload dangerous to sign, without duplicates."""
+        """The codes of findings that block, without duplicates. They make the payload dangerous to sign."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.BLOCK)))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes that warn, which rule out the verdict "no danger found", without duplicates."""
+        """The codes of findings that warn, without duplicates. They rule out the verdict "no danger found"."""
         return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.WARN)))
 
     @property
@@ -87,16 +87,16 @@ class PayloadReview(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The tokens that the order sells and buys; none without an order."""
+        """The tokens that the order sells and buys; empty without an order."""
         order = self.call.order
         return (order.token_in, order.token_out) if order else ()
 
     def find_token(self, address: str, *, is_native: bool = False) -> Token | None:
-        """Return a token of the call; None if it is unknown."""
+        """Return a token of the call, or None if it is unknown."""
         return self.network.native if is_native and self.network else self.tokens.get(address)
 
     def wrapped(self, address: str) -> str:
-        """Return the address of a token in pools."""
+        """Return the address under which pools list a token."""
         return self.network.to_wrapped(address) if self.network else address
 
     def shown(self, address: str | None) -> str:
@@ -109,6 +109,6 @@ class PayloadReview(NamedTuple):
         return token.symbol if token else self.shown(address) if address else ""
 
     def amount(self, amount: int, address: str) -> str:
-        """Return an amount of a token in words, in base units if the token is unknown."""
+        """Return the text of an amount of a token, in base units if the token is unknown."""
         token = self.tokens.get(address)
         return f"{whole_tokens(amount, token.decimals)} {token.symbol}" if token else str(amount)

@@ -1,8 +1,8 @@
 """Compare the calldata of a document with the route that the document shows.
 
-The shares of a route determine the rates, the paths and the pools of its payload in any state of the pools. So the
-payload is rebuilt from the route and must be the same to the last byte. The output and the minimum, which depend on the
-state, must be the same everywhere in the document.
+The shares of a route determine the rates, the paths and the pools of its payload whatever the state of the pools. So
+the payload is rebuilt from the route and must be the same to the last byte. The output and the minimum, which depend on
+the state, must be the same everywhere in the document.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def find_differences(
 
 
 def promised_output(document: Mapping[str, object]) -> int | None:
-    """Return the output that a document promises before any fee; None if it promises none."""
+    """Return the output that a document promises before any fee, or None if it promises none."""
     for path in (("quote", "outputAmount"), ("route", "outputAmount"), ("route", "amount_out"), ("swap", "amount_out")):
         if (value := _nested(document, *path)) is not None:
             with suppress(InvalidInput):
@@ -139,7 +139,7 @@ class _Comparison:
     # --- the call as JSON
 
     def _call_route(self) -> RouterRouteParam | None:
-        """Return the route of the call that the document describes; None if it has none."""
+        """Return the route of the call that the document describes, or None if it has none."""
         for name in ("swap", "route"):
             described = self._document.get(name)
             if isinstance(described, Mapping) and "min_received" in described:
@@ -163,7 +163,7 @@ class _Comparison:
                 yield f"{_NAMES[name]} is {described} in the document, but {found} in the calldata"
 
     def _order_fields(self) -> dict[str, object]:
-        """Return the fields of a call's route in the calldata's form; None for missing ones."""
+        """Return the fields of a call's route in the calldata's form, with None for missing fields."""
         order = self._order
         return {
             "token_in": order.token_in,
@@ -367,7 +367,7 @@ class _Comparison:
 def _call_swaps(
     network: Network, result: RouteResult, route: RouterRouteParam, pools: Mapping[str, Pool]
 ) -> tuple[RouterSwapParam, ...] | None:
-    """Return the swaps in the call of a route; None if this variant of the router cannot encode them."""
+    """Return the swaps in the call of a route, or None if this variant of the router cannot encode them."""
     steps = planned_steps(result.route, result.input_amount, execution_of(network))
     try:
         return interface_dialect(network).build_call(route, steps, pools, result.integrator).swaps

@@ -31,7 +31,7 @@ def named_tokens(review: PayloadReview) -> Iterator[str]:
 
 
 def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -> bool:
-    """Return whether a call that identifies a pool by `hint` means this pool, which has the right tokens."""
+    """Return whether a call that identifies a pool by `hint` means `pool`, which has the right tokens."""
     protocol = network.protocol(pool.protocol)
     if hint.protocol_id is not None and protocol is not None and protocol.id != hint.protocol_id:
         return False

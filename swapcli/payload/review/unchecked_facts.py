@@ -12,7 +12,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
 def unchecked_facts(review: PayloadReview) -> Iterator[Finding]:
-    """Yield the account, the contract and the value if they were not given and the call needs them."""
+    """Yield a finding for the account, the contract and the value, each if the call needs it and it was not given."""
     call, order = review.call, review.call.order
     if order is not None:
         yield from _recipient(review, order)

@@ -19,7 +19,7 @@ class EstimatesFees(Protocol):
     """A node that supports accounts and estimates their transactions."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        """Do the same as `Node.read_head`."""
+        """Same as `Node.read_head`."""
 
     def read_nonce(self, account: str, at: BlockId) -> int:
         """Return the nonce of the account's next transaction. Raises `SimulationError` if there is no account."""

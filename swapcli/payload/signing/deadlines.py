@@ -17,7 +17,7 @@ LATEST_S = 253_402_300_799
 
 
 def parse_duration_s(text: str) -> int | None:
-    """Return the seconds in a duration such as "20m", "3d" or "+1200", rounded down; None for any other text."""
+    """Return the seconds in a duration such as "20m", "3d" or "+1200", rounded down, or None for any other text."""
     if match := _SECONDS_FROM_NOW.fullmatch(text):
         return int(match[1])
     duration_s = values.parse_duration_s(text.removeprefix("+"))
@@ -25,7 +25,8 @@ def parse_duration_s(text: str) -> int | None:
 
 
 def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
-    """Parse "1800000000", or "20m", "3d" or "+1200" from now, into Unix seconds.
+    """Parse Unix seconds such as "1800000000", or a duration from now such as "20m", "3d" or "+1200", into Unix
+    seconds.
 
     Raises `InvalidDeadline` with `label` before its message.
     """

@@ -70,7 +70,7 @@ class SwapGas(NamedTuple):
 
 class SigningPlan(NamedTuple):
     """The fields of each transaction, in order. `failure` is the reason why the node could not estimate the gas of the
-    last one.
+    last transaction.
 
     `excesses` has a finding for each figure of the node that is far from its expected value.
     """
@@ -131,12 +131,12 @@ def read_signing_plan(
 
 
 def read_max_fee_wei(node: OptionalRequests) -> int | None:
-    """Return the current `maxFeePerGas` of transactions; None if unknown. Raises `UpstreamError`."""
+    """Return the current `maxFeePerGas` of transactions, or None if unknown. Raises `UpstreamError`."""
     return _fees(read_fee_history(node))[0]
 
 
 def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit: int | None) -> int | None:
-    """Return the gas limit with its margin, capped at a block's limit if the gas alone fits; None if unknown."""
+    """Return the gas limit with its margin, capped at a block's limit if the gas alone fits, or None if unknown."""
     needed = forecast.peak or own_estimate
     if needed is None:
         return None

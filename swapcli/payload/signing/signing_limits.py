@@ -53,7 +53,7 @@ class FeeLimits(NamedTuple):
 def find_excesses(
     node: NodeFigures, second: NodeFigures, gas: Sequence[LimitedGas], max_fee_wei: int | None, limits: FeeLimits
 ) -> Iterator[str]:
-    """Yield a sentence for each figure of a node that must not be signed without a look.
+    """Yield a sentence for each figure of a node that should be looked at before signing.
 
     `second` has the figures of another node, if there is one. `max_fee_wei` is the maximum price per unit of gas.
     """

@@ -50,9 +50,9 @@ class GasForecast(NamedTuple):
 class TransactionForecast(NamedTuple):
     """A node's data on consecutive transactions that a sender is about to send; None if unknown.
 
-    `nonce` is the first one's; `latest_nonce` counts mined transactions. `gas` has one entry for each transaction, on
-    the state after the previous ones. `access_list` belongs to a transaction that is sent alone; it is empty unless it
-    saves gas.
+    `nonce` is the first transaction's nonce; `latest_nonce` counts mined transactions. `gas` has one entry for each
+    transaction, on the state after the previous ones. `access_list` belongs to a transaction that is sent alone; it is
+    empty unless it saves gas.
     """
 
     nonce: int | None
@@ -63,7 +63,7 @@ class TransactionForecast(NamedTuple):
 
     @property
     def figures(self) -> NodeFigures:
-        """Return the figures for comparison with the fields of the transactions."""
+        """The figures for comparison with the fields of the transactions."""
         return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
 
 
@@ -75,11 +75,11 @@ def read_transaction_forecast(
     with_access_list: bool,
     tag: BlockTag = BlockTag.LATEST,
 ) -> TransactionForecast:
-    """Return the forecast of `transactions` on the block with this `tag`, in one round trip.
+    """Return the forecast of `transactions` on the block with the tag `tag`, in one round trip.
 
     The first transaction's gas comes from `eth_estimateGas`, and the gas of the others from `eth_simulateV1`, which
-    executes all of them in order. Few nodes support it: without it, the gas of the others is unknown. Raises
-    `UpstreamError` if the node does not respond.
+    executes all of them in order. Few nodes support `eth_simulateV1`: without it, the gas of the others is unknown.
+    Raises `UpstreamError` if the node does not respond.
     """
     calls = [_call(sender, each) for each in transactions]
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
@@ -103,9 +103,9 @@ def read_transaction_forecast(
 
 
 def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
-    """Return a second node's figures for a sender and for fees; none if the node is on another chain.
+    """Return a second node's figures for a sender and for fees; no figures if the node is on a different chain.
 
-    Raises `UpstreamError` if it does not respond.
+    Raises `UpstreamError` if the node does not respond.
     """
     requests = [*_figure_requests(sender), RpcRequest("eth_chainId", ())]
     latest, nonce, fees, chain = node.send_optional(requests)
@@ -116,7 +116,7 @@ def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> Nod
 
 
 def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
-    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not respond."""
+    """Return the recent fees, or None if the node has no history. Raises `UpstreamError` if it does not respond."""
     (found,) = node.send_optional([_FEE_REQUEST])
     return parse_fee_history(found)
 
@@ -126,8 +126,8 @@ def read_gas_after(
 ) -> GasForecast:
     """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
 
-    The state follows the transactions before it. A node's rejection does not mean that the transaction fails: many
-    nodes do not support overrides here, or ignore them.
+    The overrides represent the state after the transactions before it. A node's rejection does not mean that the
+    transaction fails: many nodes do not support overrides here, or ignore them.
     """
     parameters = (_call(sender, transaction), tag, render_overrides(overrides))
     (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])
@@ -197,5 +197,5 @@ def _access_list_entry(entry: object) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _quantity(value: object) -> int | None:
-    """Parse a quantity of JSON-RPC; None if it is not one."""
+    """Parse a quantity of JSON-RPC. Return None if it is not one."""
     return int(value, 16) if isinstance(value, str) and _is_quantity(value) else None

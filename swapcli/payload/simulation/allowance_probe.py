@@ -20,8 +20,8 @@ _CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2
 
 
 def must_be_revoked_first(node: Node, at: BlockId, token: str) -> bool:
-    """Return whether a token accepts an approval of one unit, but not of two on top of it; False if the node cannot
-    tell.
+    """Return whether a token accepts an approval of one unit but then rejects an approval of two. The result is False
+    if the node cannot test this.
 
     One `eth_call` runs code that approves as a separate contract. Raises `UpstreamError`.
     """

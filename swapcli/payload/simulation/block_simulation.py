@@ -1,7 +1,7 @@
 """Simulate a swap as the transactions that will be sent, by `eth_simulateV1`.
 
-The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are those of the next block.
-A token therefore cannot distinguish the simulation from a transaction. A separate account reads balances between the
+The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are the next block's. A token
+therefore cannot distinguish the simulation from a transaction. A separate account reads balances between the
 transactions.
 """
 
@@ -84,7 +84,8 @@ class TransactionContext(NamedTuple):
     can_simulate_blocks: bool
 
     def funding(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
-        """Return the balance that an account needs to send transactions; None if its own suffices."""
+        """Return the override that gives an account the balance it needs to send transactions, or None if its own
+        suffices."""
         needed = value_wei + gas * self.gas_price_wei
         return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
 
@@ -107,7 +108,7 @@ def _context_call(owners: Sequence[str]) -> HypotheticalCall:
 
 
 def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[TransactionContext | None]:
-    """Read the context of transactions by at most two `owners`; None if the node does not return it.
+    """Read the context of transactions by at most two `owners`, or return None if the node does not return it.
 
     `gas_price_wei` is the network's current gas price, 0 if unknown.
     """
@@ -132,7 +133,7 @@ def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[Tra
 
 
 def context_of_head(head: ChainHead, sender: str, balance_wei: int) -> TransactionContext:
-    """Return the context of transactions after a head, for a sender with this native balance."""
+    """Return the context of transactions after a head, for a sender with a native balance of `balance_wei`."""
     block, price = head.block, head.gas_price
     return TransactionContext(
         timestamp=block.timestamp,
@@ -167,7 +168,8 @@ def _context_words(answer: ReturnData) -> list[int] | None:
 
 
 class BlockSwap(NamedTuple):
-    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts that have code."""
+    """A swap by a sender with the given allowances, on the state with `grants`. `with_code` are the accounts that have
+    code."""
 
     swap: SimulatedCall
     sender: str
@@ -211,7 +213,7 @@ class BlockSwap(NamedTuple):
         )
 
     def read(self, outcome: BlockOutcome, trial: Trial | None = None) -> tuple[SimulationRun, TrialRun | None] | None:
-        """Return the results of `block`; None if they do not belong to the swap, or a token reports no balance."""
+        """Return the results of `block`, or None if they do not belong to the swap or a token reports no balance."""
         if outcome is None:
             return None
         approvals, swap = self._approvals(), self.swap
@@ -274,7 +276,7 @@ def _trial_run(trial: Trial, outcomes: Sequence[TransactionOutcome]) -> TrialRun
 def _growth(
     watched: Watched, before: TransactionOutcome, made: Sequence[TransactionOutcome], after: TransactionOutcome
 ) -> int | None:
-    """Return the increase of a balance; None if the token does not report it.
+    """Return the increase of a balance, or None if the token does not report it.
 
     Native currency is counted by its transfers, since a sender's balance also pays for gas.
     """
@@ -288,13 +290,14 @@ def _growth(
 
 
 def is_code_of_contract(code: bytes) -> bool:
-    """Return whether an account with this code cannot send transactions: the code is neither empty nor a delegation."""
+    """Return whether an account with the code `code` cannot send transactions: the code is neither empty nor a
+    delegation."""
     return bool(code) and not code.startswith(DELEGATION)
 
 
 def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials: Sequence[Trial]) -> Rehearsal | None:
-    """Return the rehearsal from a block's outcome for each trial, or from one without trials; None if one is
-    missing."""
+    """Return the rehearsal from a block's outcome for each trial, or from one outcome without trials. Return None if an
+    outcome is missing."""
     results = [block_swap.read(*each) for each in zip(outcomes, trials or (None,), strict=True)]
     found = [each for each in results if each is not None]
     if len(found) < len(results):
@@ -324,6 +327,6 @@ def acting_call(
 
 
 def call_gas(swap: SimulatedCall, trials: int) -> int:
-    """Return the gas of a call that makes a swap, with its approvals, and this number of trials after it."""
+    """Return the gas of a call that makes the approvals and the swap, followed by the given number of `trials`."""
     approvals = len(swap.approvals) + len(swap.permitted)
     return _swap_gas(swap) + approvals * _APPROVAL_GAS + (trials + 1 if trials else 0) * _TRIAL_GAS

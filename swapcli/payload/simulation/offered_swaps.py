@@ -1,8 +1,8 @@
 """Simulate offers for one order on a node: swaps through different routers, each on the same state, for the same
 sender.
 
-They are simulated as the transactions that will be sent. If a node cannot do that, it simulates two senders, one of
-them without code; an offer that treats them differently gets an error.
+The swaps are simulated as the transactions that will be sent. If a node cannot do that, it simulates two senders, one
+of them without code; an offer that treats them differently gets an error.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def simulate_offers(
 
     The simulation grants whatever the sender lacks: native currency, the input, and each offer's own approvals. An
     offer that cannot be simulated gets an error and does not affect the others. `gas_price_wei` is the current gas
-    price. This takes two round trips, or four if the node simulates no blocks, and one or two more for a sender who
+    price. This takes two round trips, or four if the node simulates no blocks, and one or two more for a sender that
     lacks the input. Raises `UpstreamError`, and `SimulationError` if the input cannot be granted.
     """
     return _OfferSimulation(node, at, offers, sender).run(gas_price_wei)

@@ -1,8 +1,8 @@
 """Rehearse a swap for a sender without code, on a node that does not simulate blocks.
 
 The simulation's code replaces the router's code and calls it. The sender is then the origin of an ordinary call, with
-its own code and balance. It cannot approve anything: approvals are written into the storage of the tokens. Only the
-code of the router differs from a transaction.
+its own code and balance. This sender cannot approve anything, so approvals are written into the storage of the tokens.
+Only the code of the router differs from a transaction.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ANY_AMOUNT: Final = 1 << 127  # an allowance above any trade
 
 
 class PlainSwap(NamedTuple):
-    """A swap by `sender`, and the trials after it that are possible without code at their account.
+    """A swap by `sender`, and the trials after it that need no code at their account.
 
     `made` has the trials with their positions among all trials.
     """
@@ -46,7 +46,8 @@ class PlainSwap(NamedTuple):
 
     @classmethod
     def of(cls, swap: SimulatedCall, sender: str, trials: Sequence[Trial]) -> PlainSwap:
-        """Return the swap with the possible trials and the approvals that it needs, by owner."""
+        """Return the swap, with the trials that are possible and the approvals that the swap and the trials need, by
+        owner."""
         made, approvals = (
             [],
             [(sender, each) for each in (*build_approvals(swap.approvals), *build_approvals(swap.permitted))],
@@ -62,7 +63,8 @@ class PlainSwap(NamedTuple):
         return cls(swap, sender, tuple(made), tuple(approvals))
 
     def read_grants(self) -> SimulatedRead[list[StateOverride] | None]:
-        """Read the state with all approvals; None if the slot of an allowance is unknown."""
+        """Read the state overrides that grant all approvals, or return None if the storage slot of an allowance is
+        unknown."""
         needed = {(each.to, owner, _address(each, 0)): None for owner, each in self.approvals if each.to != PERMIT2}
         searches = [allowance_search(*each, _ANY_AMOUNT) for each in needed]
         marks = yield from side_by_side(*(simulated(search.marked) for search in searches))
@@ -75,7 +77,7 @@ class PlainSwap(NamedTuple):
         return found
 
     def call(self, code: bytes, grants: Sequence[StateOverride], context: TransactionContext) -> HypotheticalCall:
-        """Return the call that rehearses the swap; `code` is the router's own."""
+        """Return the call that rehearses the swap; `code` is the router's own code."""
         swap, gas = self.swap, call_gas(self.swap, len(self.made))
         overrides = [
             StateOverride(swap.router, code=runtime_code(_ROUTER_CODE)),
@@ -94,7 +96,7 @@ class PlainSwap(NamedTuple):
         )
 
     def read(self, answer: ReturnData) -> Rehearsal | None:
-        """Return the rehearsal from the result of `call`; None if a token reports no balance."""
+        """Return the rehearsal from the result of `call`, or None if a token reports no balance."""
         if not answer:
             return None
         try:

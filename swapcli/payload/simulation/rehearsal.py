@@ -89,10 +89,10 @@ class TokenInspection(NamedTuple):
 
 
 class RehearsedSwap(NamedTuple):
-    """A rehearsal, the facts read about each token by its address, and the return data of additional calls.
+    """A rehearsal, the facts read about each token by its address, and the return data of the additional calls.
 
     If `is_alike` is false, a sender without code is treated differently from one with the simulation's code. If
-    `is_complete` is false, only the latter could be simulated.
+    `is_complete` is false, only the sender with the simulation's code could be simulated.
     """
 
     rehearsal: Rehearsal
@@ -125,7 +125,7 @@ def rehearse(
     an unusual storage of balances takes one more, and a token behind a beacon two more. Additional `calls` are made
     first; a failed one returns nothing. `gas_price_wei` is the network's usual gas price.
 
-    Raises the errors of `simulate_swaps`.
+    Raises the same errors as `simulate_swaps`.
     """
     try:
         return run_simulated(node, at, _Rehearser(node, swap, sender, gas_price_wei).read(trials, calls))

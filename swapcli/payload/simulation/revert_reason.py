@@ -1,9 +1,9 @@
 """Describe why a call reverted, based on its return data.
 
 `Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors come from its ABI, which shares them
-with the public router. The errors of 0x Settler come from its source (github 0xProject/0x-settler), those of the
-Universal Router from the ABIs of its releases 2.0 and 2.1 (npm @uniswap/universal-router), and those of Permit2 and of
-Uniswap V4's pool manager from their ABIs. Any other error is shown by its selector.
+with the public router. The errors of 0x Settler come from its source (github 0xProject/0x-settler), the errors of the
+Universal Router come from the ABIs of its releases 2.0 and 2.1 (npm @uniswap/universal-router), and the errors of
+Permit2 and of Uniswap V4's pool manager from their ABIs. Any other error is shown by its selector.
 """
 
 from __future__ import annotations

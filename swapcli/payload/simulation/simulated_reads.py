@@ -42,7 +42,7 @@ def run_simulated(node: StateOverrideNode, at: BlockId, read: SimulatedRead[T]) 
 
 
 def simulated(requests: Sequence[SimulatedRequest]) -> SimulatedRead[Sequence[Any]]:
-    """Return the results of requests, in one round."""
+    """Send `requests` in one round, and return their results."""
     return (yield requests) if requests else ()
 
 

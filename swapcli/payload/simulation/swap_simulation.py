@@ -67,7 +67,7 @@ class SwapSimulation(NamedTuple):
 def simulate_swap(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
-    """Simulate a swap. Raises the errors of `simulate_swaps`."""
+    """Simulate a swap. Raises the same errors as `simulate_swaps`."""
     return simulate_swaps(node, at, [swap], sender, balances)[0]
 
 
@@ -81,8 +81,8 @@ def simulate_swaps(
 ) -> list[SwapSimulation]:
     """Simulate swaps that differ only in their calldata, each on the same state.
 
-    With a `head`, they are also simulated as transactions with its fees, if the node can do that. The results replace
-    the others if they differ by more than rounding.
+    With a `head`, the swaps are also simulated as transactions with that head's fees, if the node can do so. The
+    results replace the others if they differ by more than rounding.
 
     This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
     token cannot be granted to the sender, or a token does not report balances; and `UpstreamRejected` if the node
@@ -136,7 +136,7 @@ def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> Simulatio
 def read_simulation(
     node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, allowances: Sequence[int]
 ) -> SimulationRun:
-    """Return the simulation contract's result for a swap. Raises the errors of `require_answer`."""
+    """Return the simulation contract's result for a swap, decoded. Raises the same errors as `require_answer`."""
     answer = require_answer(node, answer)
     try:
         return decode_run(answer, swap, allowances)
@@ -145,7 +145,8 @@ def read_simulation(
 
 
 def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
-    """Return the simulation contract's result. Raises `SimulationError`, or `UpstreamRejected` if it did not run."""
+    """Return the simulation contract's result. Raises `SimulationError`, or `UpstreamRejected` if the contract did not
+    run."""
     if answer is None:
         raise SimulationError("the swap cannot be simulated: a token reports no balances, or the gas is too high")
     if answer == b"":
@@ -180,12 +181,14 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
 def grant_balance(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
 ) -> StateOverride:
-    """Return the state in which a sender with a `balance` holds the input. Raises the errors of `simulate_swaps`."""
+    """Return the override with which a sender who has `balance` holds the input. Raises the same errors as
+    `simulate_swaps`."""
     return granted_input(swap, find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in))
 
 
 def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
-    """Return the state in which a sender holds the input, given the slot of the balance. Raises `SimulationError`."""
+    """Return the override with which a sender holds the input, given the storage slot of the balance. Raises
+    `SimulationError`."""
     if slot is None:
         raise SimulationError(
             "a simulation needs a sender who holds the input: swapcli cannot set balances of this token",
@@ -195,13 +198,13 @@ def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
 
 
 def codes_call(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
-    """Return the call that reads the code of addresses."""
+    """Return the call that reads the code at `addresses`."""
     reader = (StateOverride(_PROBE, code=probe_code()),)
     return HypotheticalCall(sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
 
 
 def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
-    """Return the codes in the result of `codes_call`. Raises the errors of `require_answer`."""
+    """Return the codes in the result of `codes_call`. Raises the same errors as `require_answer`."""
     try:
         return decode_codes(require_answer(node, answer), count)
     except InvalidInput as error:

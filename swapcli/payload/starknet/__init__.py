@@ -1,4 +1,4 @@
-"""Router calls on Starknet: felts, Cairo's serialisation, approvals. Pure."""
+"""Router calls on Starknet: felts, Cairo's serialisation, approvals. Pure: nothing here uses a node."""
 
 from __future__ import annotations
 

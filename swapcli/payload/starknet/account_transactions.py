@@ -3,7 +3,7 @@
 Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
 felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the number of
 all calls' felts and the felts. The nonce that followed them in version 0 transactions is not read: the network no
-longer accepts those.
+longer accepts such transactions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def entrypoint_name(text: str) -> str:
 
 
 def serialise_account_calls(calls: Sequence[Transaction]) -> tuple[int, ...]:
-    """Return the arguments of a Cairo 1 account's `__execute__` for these calls of `swap` and `approve`."""
+    """Return the arguments of a Cairo 1 account's `__execute__` for `calls` of `swap` and `approve`."""
     felts = [len(calls)]
     for call in calls:
         felts += (felt_of_address(call.to), _SELECTORS[call.entrypoint or SWAP], len(call.felts), *call.felts)
@@ -59,7 +59,7 @@ def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
 
 
 def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 1; None if the felts do not match it."""
+    """Parse the encoding of Cairo 1. Return None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     calls, at = [], 1
@@ -73,7 +73,7 @@ def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
 
 
 def _parse_table(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
-    """Parse the encoding of Cairo 0; None if the felts do not match it."""
+    """Parse the encoding of Cairo 0. Return None if the felts do not match it."""
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     end = 1 + felts[0] * _TABLE_FELTS

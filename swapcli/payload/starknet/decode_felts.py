@@ -43,7 +43,7 @@ def decode_felts(felts: Sequence[int]) -> DecodedCall:
 
 
 def parse_felts(text: str) -> tuple[int, ...] | None:
-    """Parse felts separated by commas or blanks, or in a JSON array; None if the text is not a list of felts.
+    """Parse felts separated by commas or blanks, or in a JSON array. Return None if the text is not a list of felts.
 
     Raises `InvalidInput` for a list with an entry that is not a felt.
     """

@@ -36,7 +36,7 @@ class StarknetDialect:
         return pool
 
     def refusal_reason(self, pool: Pool) -> str:
-        """Return nothing: the router executes every pool."""
+        """Return an empty string: the router executes every pool."""
         del pool
         return ""
 

@@ -31,7 +31,8 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 
 
 def check_range(field: str, number: int, minimum: int, limit: int) -> int:
-    """Return `number` if it is an int with `minimum <= number < limit`. Raises `InvalidInput` with the field."""
+    """Return `number` if it is an int with `minimum <= number < limit`. Raises `InvalidInput`, which names the
+    field."""
     if isinstance(number, bool) or not isinstance(number, int):
         raise _out_of_range(field, "must be an integer")
     if number < minimum:
@@ -42,7 +43,7 @@ def check_range(field: str, number: int, minimum: int, limit: int) -> int:
 
 
 def check_felt(field: str, number: int) -> int:
-    """Return `number` if it is a felt. Raises `InvalidInput` with the field."""
+    """Return `number` if it is a felt. Raises `InvalidInput`, which names the field."""
     return check_range(field, number, 0, FIELD_PRIME)
 
 
@@ -52,12 +53,12 @@ def felt_of_address(address: str) -> int:
 
 
 def address_of_felt(field: str, felt: int) -> str:
-    """Return the canonical address (0x and 64 digits) of a felt. Raises `InvalidInput` with the field."""
+    """Return the canonical address (0x and 64 digits) of a felt. Raises `InvalidInput`, which names the field."""
     return f"0x{check_range(field, felt, 1, STARKNET_ADDRESS_LIMIT):064x}"
 
 
 def split_u256(field: str, number: int, minimum: int = 0) -> tuple[int, int]:
-    """Return (low, high) with `number = low + high * 2^128`. Raises `InvalidInput` with the field."""
+    """Return (low, high) with `number = low + high * 2^128`. Raises `InvalidInput`, which names the field."""
     high, low = divmod(check_range(field, number, minimum, U256_LIMIT), _HALF_LIMIT)
     return low, high
 

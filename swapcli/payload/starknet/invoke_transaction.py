@@ -1,9 +1,9 @@
 """Transactions of Starknet accounts: version 3, unsigned, with a bound for each resource that they may use.
 
-The bounds equal those of starknet.js 10.8.0 (`toOverheadResourceBounds`, with its default `resourceBoundsOverhead`):
-for each resource, the estimated units and their price, each raised by 50% and rounded down. The account's maximum
-payment is the sum of the products, as in `toOverheadOverallFee`; no tip is paid. Prices and fees are in fri, the base
-unit of STRK.
+The bounds equal the bounds that starknet.js 10.8.0 computes (`toOverheadResourceBounds`, with its default
+`resourceBoundsOverhead`): for each resource, the estimated units and their price, each raised by 50% and rounded down.
+The account's maximum payment is the sum of the products, as in `toOverheadOverallFee`; no tip is paid. Prices and fees
+are in fri, the base unit of STRK.
 
 Source of the fields: BROADCASTED_INVOKE_TXN of the Starknet JSON-RPC specification, 0.10.
 """
@@ -65,7 +65,7 @@ class InvokeTransaction(NamedTuple):
         return self._render(_VERSION)
 
     def unsigned(self) -> dict[str, Any]:
-        """Return the transaction in the form for a node's estimate, without a signature."""
+        """Return the transaction in the form in which a node estimates it, without a signature."""
         return {**self._render(_QUERY_VERSION), "signature": []}
 
     def _render(self, version: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class InvokeTransaction(NamedTuple):
         }
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Return the names and texts of the nonce, the bounds and the fee."""
+        """Return the nonce, the resource bounds and the fee, each as a name and a text."""
         bounds = (
             (name, f"up to {bound.max_amount:,} units at up to {bound.max_price_per_unit:,} fri")
             for name, bound in self.bounds._asdict().items()
@@ -117,7 +117,7 @@ def in_strk(fri: int) -> str:
 
 
 def bounds_of(estimate: FeeEstimate) -> ResourceBounds:
-    """Return the bounds for an estimate."""
+    """Return the resource bounds for an estimate of the fee."""
     return ResourceBounds(
         l1_gas=_bound(estimate.l1_gas_consumed, estimate.l1_gas_price),
         l2_gas=_bound(estimate.l2_gas_consumed, estimate.l2_gas_price),

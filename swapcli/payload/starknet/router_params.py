@@ -11,7 +11,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 | ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
 
-The remaining arguments of the core's `swap` are those members of Ekubo's PoolKey and RouteNode.
+The four Ekubo values are members of its PoolKey and RouteNode: the remaining arguments of the core's `swap`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def build_call(
 ) -> RouterCall:
     """Build the call for `route` from `steps`, the replay of the route on `pools` (by key).
 
-    Raises `InvalidRoute` for no steps, an unknown pool, or a protocol without an id on the network.
+    Raises `InvalidRoute` if there are no steps, a pool is unknown, or a protocol has no ID on the network.
     """
     if not steps:
         raise InvalidRoute("the route has no swaps")
@@ -49,7 +49,7 @@ def build_call(
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
     """Return the `extra_data` of a pool: the fields that the protocol's `extra_keys` name, in order.
 
-    A pool ID identifies the pool only in the interface. Raises `InvalidRoute` if the pool lacks one of the fields.
+    A pool's ID identifies it only in the interface. Raises `InvalidRoute` if the pool lacks one of the fields.
     """
     traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]

@@ -34,7 +34,8 @@ _FELTS_PER_SWAP = 6
 
 
 def serialise_call(call: RouterCall) -> tuple[int, ...]:
-    """Serialise the arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` with the field out of range.
+    """Serialise the arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput`, which names the field that is out
+    of range.
 
     The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised, so it raises an error.
     """
@@ -50,7 +51,7 @@ def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall
     """Deserialise the arguments of `swap`: the inverse of `serialise_call`, with the same checks.
 
     The felts do not contain `amount_out`, so the caller provides it; every swap is from token to token. Raises
-    `InvalidInput` with the field for a number out of range, felts that end early, and felts left over.
+    `InvalidInput`, which names the field, for a number out of range, felts that end early, and felts left over.
     """
     call, left = deserialise_call_with_rest(felts, amount_out=amount_out)
     if left:

@@ -1,7 +1,7 @@
 """Prices outside a route to compare a quote with: averages in other pools, HyperCore's oracle, and price feeds.
 
 Each reference gives the value of the order's input in the output token. All are read in one call to a node, with the
-rehearsal of the swap. A reference that does not respond, or whose price is too old, is omitted.
+rehearsal of the swap. A reference that does not respond, or whose price is too old, is skipped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ _DOLLARS: Final = frozenset(
 
 
 class PricedOrder(NamedTuple):
-    """The order whose price is compared: tokens in their form in pools, and the input in base units."""
+    """The order whose price is compared: its tokens in the form in which pools list them, and its input in base
+    units."""
 
     token_in: Token
     token_out: Token
@@ -66,10 +67,10 @@ class PricedOrder(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Calls that give one reference.
+    """The calls that give one reference price.
 
-    From their return data, `read` returns the output that the input is worth at the block's Unix time; None if they
-    give no price.
+    From their return data, `read` returns the output that the input is worth at the block's Unix time; None if the
+    calls give no price.
     """
 
     kind: PriceKind
@@ -212,7 +213,7 @@ def _perp_price(price: bytes, info: bytes, name: str) -> _Price | None:
 
 
 def _worth(order: PricedOrder, price_in: _Price | None, price_out: _Price | None) -> int | None:
-    """Return the output amount with the same value as the input; None if a price is unknown."""
+    """Return the output amount with the same value as the input, or None if a price is unknown."""
     if price_in is None or price_out is None:
         return None
     (value_in, places_in), (value_out, places_out) = price_in, price_out

@@ -1,8 +1,8 @@
 """Judge a swap by rehearsing it on a node: approvals, the swap, and then a sale of part of the bought tokens.
 
 The sale goes through the payload's router and the pools that paid the output, one at a time. In addition, some of the
-bought tokens are sent to such a pool and to a wallet, to distinguish a tax or a refusal by the token from the router's
-own. An owner who acts later can still deceive a rehearsal.
+bought tokens are sent to such a pool and to a wallet, to distinguish a tax or a revert of the token from one of the
+router. An owner who acts later can still deceive a rehearsal.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ transfer."""
 
 
 class JudgedSwap(NamedTuple):
-    """A payload to judge, with its route on `pools` (by key); None if their state is unknown.
+    """A payload to judge, with its route on `pools` (by key; None if their state is unknown).
 
     `network` has the router variant for which the payload is built. `known_tokens` are the addresses of tokens in the
     catalogue, None for a network without any.
@@ -344,7 +344,8 @@ def _state_findings(
 
 
 def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Finding]:
-    """Yield a finding if the quote is far below one kind of price. It blocks if the quote is far below all kinds.
+    """Yield a finding if the quote is far below one kind of price. The finding blocks if the quote is far below all
+    kinds.
 
     The price of a kind is the median of its references; for an even number, the one with the smaller loss.
     """
@@ -406,7 +407,7 @@ def _sale_findings(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Ite
 
 
 def _gained(run: TrialRun, amount: int) -> int | None:
-    """Return the amount that a transfer delivered; None if it failed or returned false."""
+    """Return the amount that a transfer delivered, or None if it failed or returned false."""
     is_false = len(run.return_data) >= WORD and not any(run.return_data[:WORD])
     if not run.is_done or is_false or (run.grown[1] <= 0 < amount):
         return None

@@ -48,8 +48,8 @@ class PriceReference(NamedTuple):
 
 
 class VerdictFacts(NamedTuple):
-    """The basis of the verdict: the block and the sender of the simulation, the swap's output (None if it failed), the
-    tried sales, the powers of the tokens' owners, and the prices outside the route."""
+    """The facts behind a verdict: the block and the sender of the simulation, the swap's output (None if it failed),
+    the tried sales, the powers of the tokens' owners, and the prices outside the route."""
 
     block: int | None = None
     sender: str | None = None
@@ -60,14 +60,14 @@ class VerdictFacts(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A verdict: its findings, with the gravest first, and the facts behind them."""
+    """A verdict: its findings, the most serious first, and the facts behind them."""
 
     findings: tuple[Finding, ...]
     facts: VerdictFacts
 
     @property
     def level(self) -> Level:
-        """The gravest level of all findings."""
+        """The most serious level of all findings."""
         return worst_level(self.findings)
 
     @property

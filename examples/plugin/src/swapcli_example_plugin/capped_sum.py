@@ -34,7 +34,7 @@ class CappedSum(Pool):
     """Rounded up from a swap of tokens that both sides hold."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in`. Raises the errors of `Pool.swap`."""
+        """Sell `amount_in`. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         if amount_in > self.max_swap:
             raise InsufficientLiquidity(f"pool {self.key} takes at most {self.max_swap} of {token_in} per swap")
@@ -47,7 +47,7 @@ class CappedSum(Pool):
         return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
-        """Return the curve of this direction in floats: one rate, up to the limit and to the balance of `token_out`."""
+        """Return the floating-point curve for selling `token_in`: one rate, up to the limit and the pool's balance."""
         _, j = token_indices(self, token_in, token_out)
         return fixed_rate_curve(1.0 - self.fee_ppm / PPM, self.reserves[j], self.max_swap)
 

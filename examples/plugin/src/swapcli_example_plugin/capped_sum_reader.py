@@ -17,7 +17,7 @@ _RESERVES = "getReserves()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
+    """Read a pool in one round of calls."""
     calls = [ContractCall(ref.address, encode_call(name)) for name in (_FEE, _MAX_SWAP, _RESERVES)]
     fee, max_swap, reserves = yield calls
     state = {"reserves": read_words(reserves, 2, _RESERVES), "max_swap": read_word(max_swap, _MAX_SWAP)}
@@ -25,7 +25,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the tokens of a pool in one round."""
+    """Read the tokens of a pool in one round of calls."""
     answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
     tokens = (read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
     return factory.new_ref(address, tuple(tokens))

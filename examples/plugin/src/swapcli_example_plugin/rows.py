@@ -1,4 +1,4 @@
-"""The rows of the family `capped_sum`, and of the contracts that have its pools."""
+"""The `FAMILIES` and `KINDS` rows for the family `capped_sum`, and for the contracts that have its pools."""
 
 from __future__ import annotations
 

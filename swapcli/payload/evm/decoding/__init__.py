@@ -1,3 +1,3 @@
-"""Decode router and token calls from bytes: whatever anyone is about to sign, in any dialect."""
+"""Decode router and token calls from bytes, in any dialect, before someone signs them."""
 
 PUBLIC = ("arguments", "decode")

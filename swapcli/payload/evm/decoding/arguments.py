@@ -22,7 +22,7 @@ class Arguments:
 
     @property
     def end(self) -> int:
-        """The end of the furthest byte that was read, here and in nested tuples."""
+        """The offset after the last byte that was read, in this tuple and in nested ones."""
         return self._ends[0]
 
     def uint(self, index: int, field: str, bits: int = 256) -> int:

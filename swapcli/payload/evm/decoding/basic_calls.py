@@ -1,4 +1,5 @@
-"""Read the calls with which 0x Settler's action BASIC swaps; `payload/evm/basic_calls` has their encoding."""
+"""Decode the calls that 0x Settler's action BASIC makes in order to swap; `payload/evm/basic_calls` has their
+encoding."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class CalledSwap(NamedTuple):
     """A swap through a call: the bought token (None if only the pool determines it), and the contracts that pay or are
     paid.
 
-    `is_paid_before` means that the contract swaps what it was sent before. `sold` is None if the call does not name it.
+    `is_paid_before` means that the contract swaps an amount that it received before the call. `sold` is None if the
+    call does not name it.
     """
 
     pool: PoolHint
@@ -31,7 +33,7 @@ class CalledSwap(NamedTuple):
 
 
 def read_called_swap(called: str, selector: str, words: Arguments) -> CalledSwap | None:
-    """Return the swap in a call to the contract `called`; None for other calls. Raises `InvalidInput`."""
+    """Return the swap in a call to the contract `called`, or None for other calls. Raises `InvalidInput`."""
     read = _CALLS.get(selector)
     return None if read is None else read(called, words)
 

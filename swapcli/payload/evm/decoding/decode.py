@@ -49,8 +49,8 @@ def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None
 
     `value` is the transaction's value in wei, which some calls sell without stating it; None if unknown.
 
-    For an unknown function, the call has no name. Raises `InvalidInput` for less than a selector, and for arguments
-    that do not fit their function. Time and memory grow with the length of the input.
+    For an unknown function, the call has no name. Raises `InvalidInput` for calldata that is shorter than a selector,
+    and for arguments that do not fit their function. Time and memory grow with the length of the input.
     """
     raw = parse_hex(calldata, "calldata")
     if len(raw) < SELECTOR_BYTES:

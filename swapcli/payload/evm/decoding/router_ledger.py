@@ -52,7 +52,7 @@ class LedgerOrder(NamedTuple):
 
 
 class RouterLedger:
-    """Tracks a router's balances: an amount if the call determines it, None if pools do.
+    """The balances of a router during a call: an amount if the call determines it, None if only pools do.
 
     `wrapped` is the wrapped native token, None if unknown; `value` is the transaction's value in wei, None if unknown.
     """
@@ -93,7 +93,7 @@ class RouterLedger:
     def spend(self, token: str, amount: int, *, is_maximum: bool = False) -> int | None:
         """Spend an amount of the router's balance, or at most that amount.
 
-        Return it; None if only pools determine it.
+        Return the amount, or None if only pools determine it.
         """
         if token not in self._balances or (token == ZERO_ADDRESS and self._has_unspent_value):
             self._bring_in(token, amount)
@@ -130,7 +130,7 @@ class RouterLedger:
         self._has_unspent_value = True
 
     def take_prepaid(self, token: str) -> str | None:
-        """Return the contract that the router has just paid for the next swap; None if there is none."""
+        """Return the contract that the router has just paid for the next swap, or None if there is none."""
         if token in self._balances or not self._payouts or self._payouts[-1].token != token:
             return None
         return self._payouts.pop().recipient
@@ -159,7 +159,7 @@ class RouterLedger:
         self.note_share(token, recipient, share_e18)
 
     def note_share(self, token: str, recipient: str, share_e18: int) -> None:
-        """Record the payment of a share of a token's balance in the pools rather than in the router."""
+        """Record the payment of a share of a token's balance that is in the pools, not in the router."""
         payment = DecodedPayment(token, recipient, share_e18=share_e18)
         self._payouts.append(_Payout(token, recipient, 0, payment=payment))
 
@@ -190,7 +190,7 @@ class RouterLedger:
     # --- the order
 
     def order(self, swaps: Sequence[DecodedSwap], deadline_s: int | None) -> LedgerOrder:
-        """Return the order."""
+        """Return the order in the call, and all other payments by the router."""
         if not self._payouts:
             self._oddities.append("no command pays anyone")
             return LedgerOrder(None, None, (), tuple(dict.fromkeys(self._oddities)))

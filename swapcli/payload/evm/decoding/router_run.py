@@ -53,7 +53,7 @@ class RouterRun:
         return other
 
     def join(self, other: RouterRun) -> None:
-        """Keep only the bounds that hold in both this run and another one."""
+        """Keep only the bounds that hold both in this run and in `other`."""
         self._balances = {token: min(have, other._balances.get(token, 0)) for token, have in self._balances.items()}
         self._paid = {key: min(paid, other._paid.get(key, 0)) for key, paid in self._paid.items()}
         tokens = self._pulled.keys() | other._pulled.keys()
@@ -72,7 +72,7 @@ class RouterRun:
         self._pay(token, recipient, amount)
 
     def sweep(self, token: str, recipient: str, minimum: int) -> None:
-        """Pay the whole balance of a token; it reverts if that is less than `minimum`."""
+        """Pay the whole balance of a token. The call reverts if the balance is less than `minimum`."""
         self._pay(token, recipient, max(minimum, self._take(token, ALL)))
 
     def transfer(self, token: str, recipient: str, amount: int) -> None:
@@ -87,7 +87,8 @@ class RouterRun:
         self._pay(token, recipient, share)
 
     def convert(self, token: str, other: str, recipient: str, amount: int, minimum: int = 0) -> None:
-        """Wrap or unwrap an amount of a token, or its whole balance; it reverts if that is less than `minimum`."""
+        """Wrap or unwrap an amount of a token, or its whole balance. The call reverts if that is less than
+        `minimum`."""
         taken = self._take(token, amount)
         self._pay(other, recipient, max(minimum, taken if amount == ALL else amount))
 
@@ -133,7 +134,7 @@ class RouterRun:
         self._deltas[token] = 0 if amount == ALL else self._deltas.get(token, 0) + amount
 
     def v4_settle_up_to(self, token: str, maximum: int) -> None:
-        """Pay the whole debt with the sender's tokens; it reverts above `maximum`."""
+        """Pay the whole debt with the sender's tokens. The call reverts if the debt is above `maximum`."""
         self._settle(token, min(maximum, max(0, -self._deltas.get(token, 0))), pulls=True)
         self._deltas[token] = 0
 
@@ -159,7 +160,7 @@ class RouterRun:
         self._deltas[token] = 0 if amount == ALL else credit - amount
 
     def v4_take_all(self, token: str, minimum: int) -> None:
-        """Take the whole credit for the sender; it reverts if that is less than `minimum`."""
+        """Take the whole credit for the sender. The call reverts if the credit is less than `minimum`."""
         self._pay(token, SENDER, max(minimum, self._deltas.get(token, 0)))
         self._deltas[token] = 0
 
@@ -171,5 +172,5 @@ class RouterRun:
         self._deltas[token] = credit - share
 
     def end_v4(self) -> None:
-        """End a V4 command: it reverts if any balance is left."""
+        """End a V4 command. The call reverts if any balance is left."""
         self._deltas.clear()

@@ -119,7 +119,7 @@ class _NativeShare:
             self._ppm += (PPM - self._ppm) * bps // ALL
 
     def sell(self, token: str, bps: int) -> int | None:
-        """Return the part of both balances, in ppm, that equals a share of one of them; None if unknown."""
+        """Return the part of both balances, in ppm, that equals a share of one of them, or None if unknown."""
         share_ppm = _share_ppm(bps)
         if token not in (NATIVE, ZERO_ADDRESS, self._wrapped):
             return share_ppm

@@ -1,7 +1,7 @@
 """Decode `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
 
-The commands move the router's balances, so the order is derived from these: the sender's payment, the router's payments
-and their recipients, and the final balances.
+The commands move the router's balances, so the order is derived from the sender's payment, the router's payments and
+their recipients, and the final balances.
 """
 
 from __future__ import annotations

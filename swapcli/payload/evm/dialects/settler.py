@@ -5,16 +5,16 @@ unchanged. The output of all actions stays in Settler, which checks the minimum 
 
 * Input: tokens come through AllowanceHolder, which the sender approves and calls; native currency goes to Settler
   itself. Both check the deadline.
-* Uniswap V2 and its forks: Settler computes the output with the fee in whole bps, so other fees are omitted. It does
-  the same for Solidly's volatile pools, and then takes less than they would pay, by at most the value of one unit of
-  the input.
+* Uniswap V2 and its forks: Settler computes the output with the fee in whole bps, so pools with other fees are skipped.
+  It does the same for Solidly's volatile pools, and then takes less than they would pay, by at most the value of one
+  unit of the input.
 * Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks in its list.
 * Uniswap V4: one action per pool. A native-currency pool is paid in native currency, so Settler unwraps before and
   wraps after, as for order books of native currency; these return any unused input.
 * DODO V2 and Maverick V2: separate actions, which pay the pool before they call it.
 * Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, Kuru, Clober, wrapped native: the action BASIC, which calls any
   contract. `payload/evm/basic_calls` has the calls.
-* Solidly's stable pools are omitted: Settler solves their curve with its own iteration, which ends some units below the
+* Solidly's stable pools are skipped: Settler solves their curve with its own iteration, which ends some units below the
   pool's and is not reproduced here.
 
 Settler holds the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If
@@ -248,7 +248,7 @@ class SettlerDialect:
         return encode_uniswap_v3(router, sold, bought, bps, fork_id, self._pool_id(pool))
 
     def _fork_id(self, pool: Pool, forks: Sequence[str]) -> int | None:
-        """Return Settler's number for the fork that has a pool; None if Settler would find a different pool in its
+        """Return Settler's number for the fork that has a pool, or None if Settler would find a different pool in its
         place.
 
         `forks` are the numbers of the protocol's factories. The catalogue determines the addresses of the first one's
@@ -320,13 +320,13 @@ def _lacks_id(pool: Pool) -> bool:
 
 
 def _fee_bps(pool: Pool) -> int | None:
-    """Return the fee of a pair in basis points; None if it is not a whole number."""
+    """Return the fee of a pair in basis points, or None if it is not a whole number."""
     fee_bps, rest_ppm = divmod(pool.fee_ppm, PPM_PER_BPS)
     return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
 
 
 def _pair_as_executed(pool: Pool) -> Pool | None:
-    """Return a pair as Settler executes it; None for a fee that is not of whole bps."""
+    """Return a pair as Settler executes it, or None for a fee that is not of whole bps."""
     if _fee_bps(pool) is None:
         return None
     if not pool.computes_output:

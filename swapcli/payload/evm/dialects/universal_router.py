@@ -68,7 +68,7 @@ class UniversalRouterDialect:
         self._generations = network.dialect_router.protocols
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself if it is one of Uniswap's own, or a V4 hook that is a pool; None for every other
+        """Return the pool itself if it is one of Uniswap's own or a V4 hook that is a pool, and None for every other
         pool."""
         if pool.is_wrapper:
             return pool

@@ -1,7 +1,7 @@
 """The router contract: its source, compiled artifact and deployment.
 
 `contracts/` has the source and `artifact.json` the compiled result; `python -m tests.contracts.build` reproduces the
-latter byte for byte. Only deployment needs this package: payloads depend on the ABI alone.
+artifact byte for byte. Only deployment needs this package: payloads depend on the ABI alone.
 """
 
 from swapcli.families.row import RouterPoolKind

@@ -98,7 +98,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
 
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
-    """Return how the router calls the pools of a protocol; None if it cannot."""
+    """Return how the router calls the pools of a protocol, or None if it cannot call them."""
     family = protocol.family
     return family_row(family).router.kind_of(protocol.contracts) if family and is_family(family) else None
 

@@ -28,7 +28,7 @@ class RouterVersion(NamedTuple):
     code_hash: str
 
     def is_of(self, code: bytes) -> bool:
-        """Return whether this is the code of a deployment of the version."""
+        """Return whether `code` is the code of a deployment of this version."""
         if len(code) != self.size:
             return False
         return hash_code(without_arguments(code, self.arguments_at)) == self.code_hash
@@ -36,7 +36,7 @@ class RouterVersion(NamedTuple):
 
 @lru_cache
 def read_versions() -> tuple[RouterVersion, ...]:
-    """Return all versions, from the first to the current one."""
+    """Return all versions of the router contract, from the first to the current one."""
     with open(os.path.join(os.path.dirname(__file__), "versions.json"), encoding="utf-8") as file:
         entries = json.load(file)
     return tuple(
@@ -46,7 +46,7 @@ def read_versions() -> tuple[RouterVersion, ...]:
 
 
 def find_version(code: bytes) -> RouterVersion | None:
-    """Return the version of the router that has this code; None for any other contract."""
+    """Return the router version whose deployed code is `code`, or None for any other contract."""
     return next((version for version in reversed(read_versions()) if version.is_of(code)), None)
 
 

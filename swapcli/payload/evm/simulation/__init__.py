@@ -1,7 +1,7 @@
 """Simulate a swap for its sender on a node, with a contract that is never deployed.
 
 `contracts/` has the source and `artifact.json` the compiled result; `python -m tests.contracts.build` reproduces the
-latter byte for byte. The node runs it at the sender's address through a state override.
+artifact byte for byte. The node runs it at the sender's address through a state override.
 """
 
 from swapcli.payload.evm.simulation.call import (

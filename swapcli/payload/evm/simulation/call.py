@@ -63,7 +63,7 @@ class SimulatedCall(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
-        """Return the swap of a payload."""
+        """Return the swap that a payload makes."""
         route = payload.call.route
         return cls(
             router=payload.to,
@@ -82,7 +82,7 @@ class SimulationRun(NamedTuple):
     """The result of a simulation. `received` is the change of the receiver's balance, negative if it fell.
 
     `gas_used` is approximately the gas of the whole transaction before refunds, which are at most a fifth of it.
-    `return_data` is that of the failed call, otherwise the router's.
+    `return_data` is the failed call's return data, or otherwise the router's.
     """
 
     status: SimulationStatus
@@ -136,7 +136,8 @@ def decode_run(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = (
 def read_run(
     reader: AbiReader, swap: SimulatedCall, allowances: Sequence[int], head_words: int
 ) -> tuple[SimulationRun, int]:
-    """Return the run at the start of a result whose head has this many words, and the sixth word, otherwise 0."""
+    """Return the run at the start of a result whose head has `head_words` words, and the sixth word (0 if there is
+    none)."""
     outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
     reader.offset(head_words * WORD, "output")

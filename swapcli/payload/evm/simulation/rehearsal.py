@@ -40,8 +40,8 @@ class Trial(NamedTuple):
 
 
 class TrialRun(NamedTuple):
-    """The outcome of a trial: whether all calls succeeded, the changes of the two balances (negative if they fell), and
-    the return data of the last call. A trial that took all of its gas does not count as made."""
+    """The outcome of a trial: whether all calls succeeded, the changes of the two watched balances (negative if they
+    fell), and the return data of the last call. A trial that took all of its gas does not count as made."""
 
     is_done: bool
     grown: tuple[int, int]
@@ -56,13 +56,13 @@ class Rehearsal(NamedTuple):
 
 
 def encode_look(calls: Sequence[Transaction]) -> bytes:
-    """Return the calldata of `look`, which makes calls. Raises `InvalidInput` for a value out of range."""
+    """Return the calldata of `look`, which makes the `calls`. Raises `InvalidInput` for a value out of range."""
     entries = encode_list([Dynamic(encode_preparation(call)) for call in calls])
     return bytes.fromhex(LOOK + encode_fields(entries))
 
 
 def decode_look(answer: bytes, count: int) -> list[bytes]:
-    """Decode the return data of `count` calls in `look`; empty for failed ones. Raises `InvalidInput`."""
+    """Decode the return data of `count` calls in `look`, which is empty for failed calls. Raises `InvalidInput`."""
     reader = AbiReader(answer)
     reader.offset(WORD, "outputs")
     found = reader.uint(16, "outputs length")

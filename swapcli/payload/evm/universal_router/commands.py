@@ -1,7 +1,7 @@
 """The commands of a Universal Router and the actions of its V4 swaps, as bytes.
 
 A call is `execute(bytes commands, bytes[] inputs, uint256 deadline)`: one byte and one input for each command. An input
-is the plain ABI encoding of the command's fields; that of a V4 swap is (bytes actions, bytes[] params).
+is the plain ABI encoding of the command's fields; the input of a V4 swap is (bytes actions, bytes[] params).
 Source: Uniswap's universal-router, `Commands.sol`, `Dispatcher.sol`; v4-periphery, `Actions.sol`, `IV4Router.sol`.
 
 The inputs of V2 and V3 swaps end with the smallest price of each hop (`minHopPriceX36`), or an empty array for none:
@@ -69,14 +69,14 @@ _NO_DATA: Final = Dynamic(encode_bytes(b""))
 
 
 class Command(NamedTuple):
-    """One command: its type with flags, and its input in hex."""
+    """One command: its type byte, including flags, and its input in hex."""
 
     code: int
     content: str
 
 
 class V4Encoding(NamedTuple):
-    """How a release encodes swaps in V4 pools: whether with prices for one pool, and for a path."""
+    """How a router release encodes swaps in V4 pools: whether with prices for a single pool, and for a path."""
 
     prices_in_single: bool
     prices_in_path: bool
@@ -112,7 +112,7 @@ def v4_encoding(version: str | None) -> V4Encoding:
 
 
 def encode_execute(commands: Sequence[Command], deadline_s: int) -> str:
-    """Return the calldata, hex with 0x. Raises `InvalidInput` for a deadline out of range."""
+    """Return the calldata of `execute`, hex with 0x. Raises `InvalidInput` for a deadline out of range."""
     types = Dynamic(encode_bytes(bytes(each.code for each in commands)))
     inputs = encode_list([_bytes(each.content) for each in commands])
     return f"0x{EXECUTE}{encode_fields(types, inputs, encode_uint(deadline_s, 256, 'deadline'))}"
@@ -125,7 +125,8 @@ def v2_swap(tokens: Sequence[str], amount_in: int, *, pulls: bool) -> Command:
 
 
 def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, pulls: bool) -> Command:
-    """Swap through the V3 pools of consecutive tokens and these fees, paying the router; `pulls` as in `v2_swap`."""
+    """Swap through the V3 pools of consecutive tokens with the fees `fees_ppm`, paying the router; `pulls` as in
+    `v2_swap`."""
     steps = (
         encode_uint(fee, 24, "fee")[-6:] + encode_address(token, "path")[-40:]
         for fee, token in zip(fees_ppm, tokens[1:], strict=True)
@@ -135,7 +136,7 @@ def v3_swap(tokens: Sequence[str], fees_ppm: Sequence[int], amount_in: int, *, p
 
 
 def v4_swap(hops: Sequence[V4Hop], amount_in: int, encoding: V4Encoding, *, pulls: bool) -> Command:
-    """Swap through V4 pools, paying the router. The input is the caller's if it `pulls`, otherwise the router's.
+    """Swap through V4 pools, paying the router. The input is the caller's if `pulls` is set, otherwise the router's.
 
     For `CONTRACT_BALANCE`, the router pays first and swaps the amount it has paid; otherwise it swaps and then pays its
     debt.

@@ -55,14 +55,14 @@ class RouterHop(NamedTuple):
 
 
 class Pools(Protocol):
-    """Describes the pool of a step in the form in which the router executes it."""
+    """Describes a step's pool in the form in which the router executes it."""
 
     def hop(self, step: Step) -> RouterHop:
         """Return the swap of a step. Raises `InvalidRoute` if the router cannot execute it."""
 
 
 class CommandHops(NamedTuple):
-    """Consecutive hops of one generation whose currencies connect: one command."""
+    """Consecutive hops of one Uniswap generation whose currencies connect. They become one command."""
 
     hops: tuple[RouterHop, ...]
 
