@@ -1,4 +1,4 @@
-"""The state of chains: the pools of a market with their source, from nodes, stores, files and feeds.
+"""The state of a market's pools on each chain, and its source: nodes, stores, files and feeds.
 
 `rpc` talks to nodes, with one policy for limits and failures. `read_cache` keeps nodes' responses about final blocks,
 `discovery` finds the pools of a network, `mined` verifies the swaps of a transaction, `transfers` tests how tokens

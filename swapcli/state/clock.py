@@ -11,8 +11,8 @@ from swapcli.core.records import NamedTuple
 class Clock(NamedTuple):
     """The clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations.
 
-    `work_s` is the processor time of the current thread, which other work on the machine does not increase; None if
-    only durations are known.
+    `work_s` is the processor time of the current thread, which does not include other work on the machine. It is None
+    if only durations are known.
     """
 
     now_s: Callable[[], float]

@@ -1,7 +1,7 @@
-"""Connections to Redis or Valkey, the only place that loads the optional package `redis`.
+"""Connections to Redis or Valkey. No other module loads the optional package `redis`.
 
-A client connects with its first command, and again after a failure. Nothing is retried: the caller decides when to use
-the server again. Errors become `UpstreamError`s that name the server without its credentials.
+A client connects when it sends its first command, and reconnects after a failure. Nothing is retried: the caller
+decides when to use the server again. Errors become `UpstreamError`s that name the server without its credentials.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INSTALL = ConfigError("Redis needs the Python package redis, which is not instal
 
 
 def parse_redis_url(url: str, key: str) -> RedisUrl:
-    """Parse the URL in the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
+    """Parse the URL in the setting or option `key`. Raises `ConfigError`, whose message does not repeat the URL."""
     try:
         return RedisUrl.parse(url)
     except ValueError:
@@ -43,13 +43,14 @@ def parse_redis_url(url: str, key: str) -> RedisUrl:
 
 
 def require_redis() -> None:
-    """Raise `ConfigError` if the package is not installed."""
+    """Raise `ConfigError` if the package `redis` is not installed."""
     if find_spec("redis") is None:
         raise INSTALL
 
 
 def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
-    """Return a client for threads. `timeout_s` is for connecting and for each response; blocking reads need more.
+    """Return a synchronous client. `timeout_s` limits connecting and each response, so it must exceed the time that a
+    blocking read waits.
 
     Raises `ConfigError` if the package is not installed.
     """
@@ -63,7 +64,7 @@ def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
 
 
 def open_async_redis(server: RedisUrl, timeout_s: float) -> AsyncRedis:
-    """Return a client for one event loop, as `open_redis` does for threads."""
+    """Return an asynchronous client for one event loop. Otherwise the same as `open_redis`."""
     try:
         from redis import asyncio
         from redis.asyncio.retry import Retry
@@ -93,7 +94,7 @@ def _options(server: RedisUrl, timeout_s: float) -> dict[str, Any]:
 
 @contextmanager
 def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
-    """Raise errors of the package `redis` in the context, and those of values it cannot use, as `UpstreamError`s."""
+    """Translate errors raised in the context, by the package `redis` or by unusable values, to `UpstreamError`s."""
     from redis.exceptions import RedisError
 
     try:
@@ -106,7 +107,7 @@ def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
 
 
 def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
-    """Return an error that explains why a command failed, without any text that the server or the client repeats."""
+    """Return an error that explains why a command failed. Its message repeats no text from the server or the client."""
     from redis import exceptions
 
     shown, details = server.shown, {"server": server.shown}

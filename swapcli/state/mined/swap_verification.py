@@ -1,13 +1,13 @@
-"""Compare mined swaps with the pools' own computation: each is quoted on the state just before it.
+"""Compare mined swaps with the pools' own computation. Each swap is quoted on the state just before it.
 
-That is the state at the parent block, changed by the block's events before the swap. If an event contains the state
-after it (the price of a concentrated pool, the reserves of a pair), the state is taken from it; for other pools, their
-swaps are replayed. A pool that something else has changed is unknown from then on.
+That state is the one at the parent block, updated with the block's events before the swap. If an event contains the
+resulting state (the price of a concentrated pool, the reserves of a pair), that state is used. For other pools, the
+earlier swaps are replayed. Once anything else has changed a pool, its state counts as unknown.
 
-A swap may emit events besides its own: its vaults' deposits and loans, the liquidity of its base pool. The rows of the
-kinds name these parts, and how much of the swap each accounts for. Parts directly before the swap that add up to its
-amounts belong to it; all others are changes by someone else. When a swap changes a contract that pools share, the other
-pools' states follow.
+A swap may come with other events: deposits and loans in its vaults, or liquidity changes in its base pool. A table
+lists these events for each kind of pool, and how much of the swap each accounts for. Events directly before the swap
+that add up to its amounts belong to the swap; all others are changes by someone else. When a swap changes a contract
+that pools share, the other pools' states follow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from swapcli.state.mined.swapped_pools import SwappedPool
 
 
 class Outcome(StrEnum):
-    """Whether the quote equals the mined output. `NOT_EXPLAINED` has a reason, and says nothing about the quote."""
+    """Whether the quote equals the mined output. `NOT_EXPLAINED` comes with a reason, and does not mean that the quote
+    is wrong."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -38,17 +39,18 @@ class Outcome(StrEnum):
 
 
 class SwapsOfBlock(NamedTuple):
-    """How a pool reached its state within a block: by these swaps alone, from the state at the parent block."""
+    """The swaps that alone led a pool from its state at the parent block to a state within the block."""
 
     pool_at_parent: Pool
     swaps: tuple[SwapEvent, ...]
 
 
 class VerifiedSwap(NamedTuple):
-    """A mined swap with its quote. `pool` is the state just before it, None if unknown.
+    """A mined swap with its quote. `pool` is the pool's state just before the swap, None if unknown.
 
-    `quoted` is the output in base units; None if the pool rejects the swap, or its state is unknown. `earlier` are the
-    swaps in its block that led to the state, each equal to its quote; None if anything else changed the pool before.
+    `quoted` is the output in base units; None if the pool rejects the swap, or if its state is unknown. `earlier` are
+    the swaps before it in the block that led to the pool's state, each equal to its quote; None if anything else
+    changed the pool first.
     """
 
     event: SwapEvent
@@ -106,10 +108,10 @@ _TELLING_UNITS: Final = 10**8
 def verify_swaps(
     pools: Mapping[str, SwappedPool], unknown: Mapping[str, str], logs: Sequence[Log], own_logs: Collection[int]
 ) -> list[VerifiedSwap]:
-    """Return the swaps of one transaction, in order, each with its quote on the state just before it.
+    """Return the swaps in one transaction, in order, each with its quote on the state just before it.
 
-    `pools` are in their state at the parent block, by key, and `unknown` says why others could not be read. `logs` are
-    the block's logs, `own_logs` the positions of the transaction's logs.
+    `pools` have their state at the parent block, by key. `unknown` has the reason why each other pool could not be
+    read. `logs` are all logs in the block, and `own_logs` the positions of the transaction's logs.
     """
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
@@ -432,7 +434,7 @@ def _read_position_change(log: Log) -> tuple[int, int, int]:
 
 
 class NetSwap(NamedTuple):
-    """The total amounts that swaps sold to pools and bought from them, in base units."""
+    """The total amounts that several swaps sold and bought, in base units."""
 
     token_in: str
     token_out: str
@@ -441,10 +443,10 @@ class NetSwap(NamedTuple):
 
 
 def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> NetSwap | None:
-    """Return the net swap of swaps (token in, token out, amount in, amount out).
+    """Return the net swap of several swaps, each given as (token in, token out, amount in, amount out).
 
-    None if a token is unknown, or unless exactly one token remains sold and one bought. The rest of a token that was
-    passed on is dust if it is less than a millionth.
+    Return None if a token is unknown, or unless exactly one token was sold and one bought on balance. A remainder of an
+    intermediate token is ignored if it is less than a millionth.
     """
     sold: dict[str, int] = {}
     bought: dict[str, int] = {}
