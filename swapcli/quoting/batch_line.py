@@ -1,4 +1,4 @@
-"""The results of a batch of orders."""
+"""The lines with the results of a batch of orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BatchLine(NamedTuple):
-    """An order's id in a batch, and its `result`: the JSON of its quote or of its failure."""
+    """One line with the id of an order in a batch, and its `result`: the JSON of its quote or of its error."""
 
     id: int | str
     result: Mapping[str, Any]

@@ -69,14 +69,16 @@ _NO_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType({})
 
 
 def adapter_names(added: Mapping[str, object] = _NO_SETTINGS) -> tuple[str, ...]:
-    """Return the names of all adapters, including those in the settings, in alphabetical order."""
+    """Return the names of all adapters, including adapters in the settings, in alphabetical order."""
     return tuple(sorted({*_packaged(), *added}))
 
 
 def find_adapter(name: str, added: Mapping[str, Mapping[str, object]] = _NO_SETTINGS) -> AggregatorAdapter:
-    """Return the adapter of one of `adapter_names`, or of an installed package. Raises `ConfigError`.
+    """Return the adapter called `name`, which is one of `adapter_names` or comes from an installed package. Raises
+    `ConfigError`.
 
-    `added` are the settings' definitions. A package is imported only if these do not describe the adapter in full.
+    `added` are the definitions in the settings. A package is imported only if `added` does not describe the adapter in
+    full.
     """
     known, own = _packaged(), added.get(name, {})
     if name not in known:
@@ -95,7 +97,7 @@ def is_whole(definition: Mapping[str, object]) -> bool:
 
 
 def parse_adapter(name: str, mapping: object) -> AggregatorAdapter:
-    """Parse an adapter. Raises `ConfigError`, which names the key and the expected value."""
+    """Parse an adapter. Raises `ConfigError`, whose message names the key and the expected value."""
     fields = DefinitionFields.of_keys(mapping, f"aggregators.{name}", _KEYS)
     address = fields.read("address", _parse_address)
     requests = _parse_requests(fields)
