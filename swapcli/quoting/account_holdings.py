@@ -151,7 +151,9 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
     default = network.dialect_router.spender or network.router
     taker = default if spender is None else parse_account(spender, network, "spender")
     if taker is None:
-        raise InvalidOption(f"the catalogue has no router for {network.name}", hint="name the spender after the token")
+        raise InvalidOption(
+            f"the catalogue has no router for {network.name}", hint="give the spender's address after the token"
+        )
     if token.address == ZERO_ADDRESS:
         raise InvalidOption(f"{token.symbol} is native currency, which needs no allowance")
     through_permit2 = taker == network.router and router_dialect(network).permit_kind is PermitKind.PERMIT2

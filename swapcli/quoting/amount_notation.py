@@ -50,7 +50,7 @@ def _in_percent(text: str) -> WrittenAmount:
     units, places = scaled_number(number) if len(number) <= SHOWN_INPUT_CHARACTERS else (0, 0)
     if not 0 < units <= 100 * 10**places:
         raise InvalidAmount(
-            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a valid part of a balance',
+            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a valid share of a balance',
             hint="write a percentage above 0% and up to 100%, or all",
         )
     return WrittenAmount(text, AmountUnit.PERCENT, number)

@@ -68,7 +68,7 @@ def resolve_amount(
     if not isinstance(amount, WrittenAmount):
         return ResolvedAmount(to_base_units(amount, token))
     if amount.is_balance_part:
-        raise InvalidOption(f"{amount.text} is part of a balance, which cannot be used here", hint="write an amount")
+        raise InvalidOption(f"{amount.text} is a share of a balance, which cannot be used here", hint="write an amount")
     if amount.unit is AmountUnit.SMALLEST:
         return ResolvedAmount(int(amount.number))
     if amount.unit is AmountUnit.TOKENS:

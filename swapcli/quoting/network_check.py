@@ -332,7 +332,7 @@ class _Checks:
             derived = self._derived_address(deployment, ref)
             if derived is not None:
                 is_right = derived == ref.address
-                found = f"{ref.address} {'has' if is_right else 'does not have'} the address that follows from it"
+                found = f"{ref.address} {'has' if is_right else 'does not have'} the address computed from it"
                 yield _fact(key, fact, found, is_right=is_right, address=of_deployment[0].address)
                 return
         yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has no pool to compare")

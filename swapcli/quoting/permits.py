@@ -91,7 +91,8 @@ def signed_terms(
     """
     if terms.deadline_s is None:
         raise InvalidOption(
-            "signature needs deadline, the time when the permit ends", hint="set the deadline of permit"
+            "signature requires deadline, the time when the permit ends",
+            hint="pass the same deadline as for the permit",
         )
     if network.router is None:
         return terms  # the payload is rejected for the same reason

@@ -130,7 +130,7 @@ def prove(answer: QuoteResult) -> Proof:
     if isinstance(answer, RemoteQuote):
         return _proof_of_service(answer)
     if answer.network.wraps(answer.order):
-        raise NoProof("wrapping the native token is one to one, so it needs no proof", hint="quote without proof")
+        raise NoProof("wrapping the native token needs no proof, because it is one to one", hint="quote without proof")
     state = answer.state_source
     assert state.provenance is not None  # may be unknown only for a service's route
     market = MarketState(
@@ -151,7 +151,7 @@ def _render(quote: Quote, market: MarketState) -> Proof:
     if quote.witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
     if not all(each.bound.is_finite() for each in quote.witness.bounds):
-        raise NoProof("no finite bound was found for this order", hint="exclude protocols with absurd prices")
+        raise NoProof("no finite bound was found for this order", hint="exclude protocols with implausible prices")
     renderer = _Renderer(quote, market, quote.witness)
     return Proof(renderer.document(), renderer.pools_text)
 
@@ -167,7 +167,7 @@ def _proof_of_service(answer: RemoteQuote) -> Proof:
     route = document.get("route")
     amounts = (route.get("amountIn"), route.get("amountOut")) if isinstance(route, dict) else ()
     if document.get("format") != FORMAT or amounts != (str(result.input_amount), str(result.output_amount)):
-        raise NoProof("the service sent a proof of a different route", hint="quote without the service")
+        raise NoProof("the service sent a proof for a different route", hint="quote without the service")
     return Proof(cast("ProofDocumentJson", document))
 
 

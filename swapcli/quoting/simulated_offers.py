@@ -175,7 +175,7 @@ def _problem(run: _Run) -> str:
         return run.message
     match run.status:
         case SimulationStatus.NO_ROUTER:
-            return "there is no contract at its target"
+            return "its target is not a contract"
         case SimulationStatus.NOT_APPROVED:
             return f"the input cannot be approved: {describe_revert(run.return_data)}"
         case SimulationStatus.REVERTED:

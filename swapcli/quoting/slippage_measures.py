@@ -96,7 +96,7 @@ def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> Slipp
     advised_ppm = min(max(MIN_ADVISED_PPM, needed_ppm), MAX_BOUND_PPM)
     reasons = [_describe_movement(movement), _describe_bound(sandwich)]
     if advised_ppm > limit_ppm > 0:
-        reasons.append("the advice is above that: smaller orders are safer")
+        reasons.append("the recommended slippage is higher: smaller orders are safer")
     return SlippageAdvice(advised_ppm, tuple(reasons), movement, sandwich)
 
 
@@ -246,12 +246,12 @@ def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tupl
 def _describe_bound(bound: SandwichBound) -> str:
     if bound.limit_ppm is None:
         cost = "the gas for its two transactions" if bound.gain_ppm else "the pools' fees"
-        return f"a sandwich of this route pays more for {cost} than it can gain"
+        return f"a sandwich attack on this route pays more for {cost} than it can gain"
     if not bound.limit_ppm:
-        return "a sandwich of this route can profit at any slippage: smaller orders are safer"
+        return "a sandwich attack on this route can profit at any slippage: smaller orders are safer"
     return (
-        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich of this route profits after pool fees and the "
-        "gas for its two transactions"
+        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich attack on this route can profit after pool fees and "
+        "the gas for its two transactions"
     )
 
 

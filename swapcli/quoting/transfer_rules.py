@@ -179,7 +179,7 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[Finding]:
         yield share_warning(rounding)
     if refused := by_kind.get(TransferKind.REFUSED):
         yield FindingCode.REFUSED_TOKEN.finding(
-            f"{_join_symbols(refused)} rejected a test transfer: the swap, or selling later, may fail",
+            f"{_join_symbols(refused)} rejected a test transfer: the swap or a later sale may fail",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
     if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):

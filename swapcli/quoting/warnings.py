@@ -235,7 +235,7 @@ def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
     if estimated:
         message = f"the amount is an estimate: at this block, the contracts of {pools} quoted only other amounts"
     else:
-        message = f"the amount is a contract's quote for {pools}, and nothing proves its block"
+        message = f"the amount is a contract's quote for {pools}, and nothing proves the block of that quote"
     yield FindingCode.AMOUNT_SAMPLED.finding(f"{message}; simulate before signing")
 
 

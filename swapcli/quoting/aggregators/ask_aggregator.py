@@ -162,7 +162,7 @@ class _Conversation:
         if output is None:
             explained = self._problem(answer)
             raise UpstreamRejected(
-                f"{self._url.netloc} makes no offer" + (f": {explained}" if explained else ""),
+                f"{self._url.netloc} made no offer" + (f": {explained}" if explained else ""),
                 details={"service": self._url.base_url},
             )
         for path, template in self._adapter.checks.items():

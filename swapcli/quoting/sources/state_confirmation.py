@@ -154,7 +154,7 @@ class StateConfirmation:
             found = "; ".join(f"{host} {what}" for host, what in differing.items())
             raise NodesDisagree(
                 f"nodes report different states of block {block.number:,}, on which the transaction would be built:"
-                f" it was read from {read_from}, but {found}",
+                f" the state was read from {read_from}, but {found}",
                 hint=_HINT,
                 details={"block": block.number, "readFrom": read_from, "nodes": list(differing)},
                 is_outvoted=len(differing) > 1 or is_missing,

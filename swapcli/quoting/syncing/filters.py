@@ -69,9 +69,9 @@ def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended:
     found, skipped = find_factories(network, None if selected is None else sorted(selected))
     if found:
         return selected
-    which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocol'}"
+    which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocols'}"
     raise InvalidOption(
-        f"swapcli sync reads no {which} on {network.name}",
+        f"swapcli sync does not support {which} on {network.name}",
         hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
         details={"network": network.name, "protocols": sorted(selected or ())},
     )

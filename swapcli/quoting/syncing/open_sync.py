@@ -118,7 +118,7 @@ class OpenSync(NamedTuple):
 
         def report_disk(error: SwapcliError | None, failures: int) -> None:
             if failures <= 1:
-                report(f"{error.message}; new blocks stay in memory until it is writable" if error else _ON_DISK)
+                report(f"{error.message}; new blocks stay in memory until the disk is writable" if error else _ON_DISK)
 
         def step() -> None:
             nonlocal reported

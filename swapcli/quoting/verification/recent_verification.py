@@ -388,7 +388,7 @@ class _Run:
             return self._problem
         if recent.problem:
             return recent.problem.message
-        return self._limits.problem(_SEARCH_SHARE) or "its pools had no more swaps since the first block"
+        return self._limits.problem(_SEARCH_SHARE) or "its pools have had no other swaps since the first block"
 
 
 def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolInfo, ...]:

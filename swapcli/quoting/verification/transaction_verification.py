@@ -179,7 +179,9 @@ def verify_transaction(
     found = (event for event in find_swaps(receipt.logs) if not event.moves_nothing)
     events = [event for event in found if not _is_other_vault(event, known)]
     if not events:
-        raise InvalidInput(f"{transaction} has no swap in a pool of a known kind", details={"transaction": transaction})
+        raise InvalidInput(
+            f"{transaction} contains no swap in a known kind of pool", details={"transaction": transaction}
+        )
     block, parent = _read_blocks(node, transaction, receipt)
     reader = MulticallReader(node, parent, network.multicall)
     with _needs_archive_node(parent):

@@ -121,7 +121,7 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
         return UpstreamRejected(f"{shown} {problem}", hint=hint, details=details)
     if _has_untrusted_certificate(error):
         return Unreachable(
-            f"{shown} has no certificate for this name from a known authority",
+            f"{shown} does not have a trusted certificate for its host name",
             hint="SSL_CERT_FILE names a file with the certificate of your own authority",
             details=details,
         )
@@ -142,7 +142,7 @@ def _find_rejection(error: Exception) -> tuple[str, str | None] | None:
         ((exceptions.NoPermissionError, exceptions.AuthorizationError), _NO_RIGHT),
         (exceptions.ReadOnlyError, ("is a read-only replica", _USE_PRIMARY)),
         (exceptions.MasterDownError, ("is a replica without a primary server", _USE_PRIMARY)),
-        (exceptions.OutOfMemoryError, ("has no memory left", None)),
+        (exceptions.OutOfMemoryError, ("is out of memory", None)),
         (cluster_errors, _IN_CLUSTER),
     )
     for classes, rejection in by_class:
@@ -161,7 +161,10 @@ def _has_untrusted_certificate(error: BaseException) -> bool:
 
 
 _WRONG_PASSWORD: Final = ("rejects the user name or password", None)
-_NO_RIGHT: Final = ("does not allow this user the needed commands", "see swapcli help scale for the rights it needs")
+_NO_RIGHT: Final = (
+    "does not allow this user to run all the commands that swapcli needs",
+    "see swapcli help scale for the rights it needs",
+)
 _USE_PRIMARY: Final = "use the primary server"
 _IN_CLUSTER: Final = (
     "is part of a Redis Cluster, which swapcli does not support",

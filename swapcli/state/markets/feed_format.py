@@ -264,9 +264,9 @@ def _read_lines(data: bytes, max_bytes: int) -> Iterator[bytes]:
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
         if len(rest) > _MAX_LINE_BYTES:
-            raise InvalidFeed("a line of it has no end")
+            raise InvalidFeed("it ends within a line")
     if rest:
-        raise InvalidFeed("a line of it has no end")
+        raise InvalidFeed("it ends within a line")
 
 
 def _decompress(data: bytes) -> Iterator[bytes]:

@@ -93,11 +93,11 @@ _IGNORED: Final = KindTable(
 _PARTS: Final = KindTable(lambda row: {topic_of(signature): decode for signature, decode in row.parts.items()})
 """The events of the parts of swaps by first topic, by contract kind."""
 _NO_EXACT_INPUT: Final = (
-    "it was an exact-output swap, or its price limit ended it: the input is the least that pays this output"
+    "it was an exact-output swap, or it stopped at its price limit: its input is the smallest that pays this output"
 )
 
 
-_LESS_THAN_ALLOWED: Final = "its caller took less than the pool allows, so the quote cannot be compared"
+_LESS_THAN_ALLOWED: Final = "its caller took less than the pool would have paid, so the quote cannot be compared"
 _FEE_STEP_PPM: Final = 10
 _MAX_FEE_PPM: Final = 100_000
 """The fees of pairs are whole thousandths of a percent, or coarser, and at most a few percent."""
@@ -224,7 +224,7 @@ class _Track:
         """A pair emits its reserves just before its swap event: they belong to the state after the swap."""
         if event.amounts.state_after and isinstance(self._pool, Concentrated):
             if not self._lost:
-                self._change(event.amounts.state_after, "the price and liquidity of an event do not fit its ticks")
+                self._change(event.amounts.state_after, "an event's price and liquidity do not match the pool's ticks")
             return
         if self._synced is not None:
             self._apply_sync()
@@ -232,7 +232,7 @@ class _Track:
         if self._lost:
             return
         if found.outcome is not Outcome.EQUAL:
-            self._lost = "an earlier swap in its pool in this block is not explained"
+            self._lost = "an earlier swap in the same pool and block is not explained"
             return
         amounts = event.amounts
         tokens = _token(self._pool, amounts.sold), _token(self._pool, amounts.bought)
@@ -293,7 +293,7 @@ class _Track:
         """Apply the last reserves that a pair has announced; they are all that can change."""
         if self._synced is not None:
             self._lost = ""
-            self._change({"reserves": list(self._synced)}, "the reserves of an event are not possible")
+            self._change({"reserves": list(self._synced)}, "an event reports impossible reserves")
             self._synced = None
 
     def _add_liquidity(self, log: Log) -> None:
@@ -310,7 +310,7 @@ class _Track:
         is_active = lower <= pool.tick < upper
         ticks = [[tick, net] for tick, net in sorted(nets.items()) if net or tick not in (lower, upper)]
         changes = {"ticks": ticks, "liquidity": pool.liquidity + (change if is_active else 0)}
-        self._change(changes, "a change of liquidity earlier in the block does not fit its ticks")
+        self._change(changes, "an earlier liquidity change in the block does not match the pool's ticks")
 
     def _change(self, fields: Mapping[str, object], problem: str) -> None:
         try:
@@ -319,7 +319,7 @@ class _Track:
             self._lost = problem
 
     def _lose(self, log: Log) -> None:
-        self._lost = f"an event of a different kind changed its pool earlier in the block (log {log.log_index})"
+        self._lost = f"another kind of event changed its pool earlier in the block (log {log.log_index})"
 
 
 def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
@@ -347,7 +347,7 @@ def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: 
         if amounts.fee_ppm != fee_ppm:
             return f"a hook set its fee: it paid {amounts.fee_ppm} ppm, the pool had {fee_ppm} ppm"
     if pool.changes_without_events:
-        return "the state of its pool can change between the blocks without an event"
+        return "its pool's state can change between blocks without an event"
     if quoted is not None and quoted > amounts.amount_out:
         less = amounts.amount_in - _rounding_units(pool, event)
         if less <= 0 or (_output(pool, token_in, token_out, less) or 0) <= amounts.amount_out:

@@ -144,7 +144,7 @@ class _PoolFinder:
         own = [event for event in events if event.key == event.emitter]
         for event in events:
             if event.key != event.emitter:
-                self._reasons[event.key] = "its pool is unknown: only a store or the market can name it"
+                self._reasons[event.key] = "its pool is unknown: neither the store nor the market contains it"
         found = run_batched(
             [(event.key, _find_ref(event.key, factories, event.kinds)) for event in own], self._reader.call
         )

@@ -65,7 +65,7 @@ def find_venue_pools(
     for name in without:
         if not found[name]:
             reason = missing.get(name, "its contracts list no pool with the main tokens")
-            reasons[name] = f"none of its pools is known, and {reason}"
+            reasons[name] = f"none of its pools are known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 
 

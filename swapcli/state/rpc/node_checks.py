@@ -166,7 +166,7 @@ class _NodeChecks:
         scanned = scan_first_range(self._node, LogFilter((self._silent_contract(),), (), first, block.number))
         width = scanned.last - first + 1
         is_enough = width >= min(_MIN_LOG_BLOCKS, block.number - first + 1)
-        self._require(is_enough, f"returns events of at most {width} blocks")
+        self._require(is_enough, f"returns events for at most {width} blocks per request")
         return width
 
     def _require(self, is_met: bool, problem: str) -> None:

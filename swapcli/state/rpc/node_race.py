@@ -159,7 +159,7 @@ class NodeRace(Generic[P]):
         elif -behind > MAX_BLOCKS_BEHIND:
             self._failures[index] = _is_behind(-behind)
         elif proof.is_by_clock and not known.is_by_clock:
-            self._failures[first] = StaleNode("its latest block and a different node's have different times")
+            self._failures[first] = StaleNode("the time of its latest block differs from another node's")
             self._candidate = (index, proof, latency_s)
         return True
 
@@ -185,4 +185,4 @@ class NodeRace(Generic[P]):
 
 
 def _is_behind(blocks: int) -> UpstreamError:
-    return UpstreamTimeout(f"its latest block is {counted(blocks, 'block')} behind a different node's")
+    return UpstreamTimeout(f"its latest block is {counted(blocks, 'block')} behind another node's")

@@ -350,7 +350,9 @@ class _PublicNode(FailoverNode):
         verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
         if verdict.offset_s is None or endpoint.host not in verdict.nodes:
             if self._network_time.is_current(sighting.block_s):
-                raise StaleNode(f"{endpoint.redacted_url}: its latest block is old by the date of its response")
+                raise StaleNode(
+                    f"{endpoint.redacted_url}: its latest block is old, according to the date of its response"
+                )
             age_s = self._network_time.age_s(sighting.block_s)
             where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
             raise StaleNode(f"{endpoint.redacted_url}: its latest block is {where} by this machine's clock")

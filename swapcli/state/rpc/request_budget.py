@@ -59,7 +59,7 @@ class RequestBudget:
         with self._lock:
             if self._sent >= self._max_requests:
                 raise RequestBudgetSpent(
-                    f"a quote sends at most {self._max_requests} requests to public nodes such as {redacted_url}",
+                    f"this quote has used its {self._max_requests} requests to public nodes such as {redacted_url}",
                     hint="try again in a moment, or set your own node with --rpc-url",
                     details={"requests": self._max_requests},
                 )

@@ -156,7 +156,7 @@ def _progress(store: Store, step: SyncStep) -> Progress:
 
 def _other_sync(store: Store) -> ConfigError:
     return ConfigError(
-        f"another process is syncing something else into the store {store.path}",
+        f"another process is running a different sync into the store {store.path}",
         hint="wait until it has finished, or use a different file",
         details={"store": store.path},
     )

@@ -82,7 +82,7 @@ def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Seq
     else:
         writer.update_ranking()
     illiquid = store.inventory.pools_below_depth(depth_usd, keys)
-    reason = f"less than {depth_usd:,.0f} dollars deep"
+    reason = f"its liquidity is below ${depth_usd:,.0f}"
     for first in range(0, len(illiquid), _BATCH_SIZE):
         batch = illiquid[first : first + _BATCH_SIZE]
         pools = store.read_pools(batch).pools.values()

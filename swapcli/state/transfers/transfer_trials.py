@@ -94,7 +94,7 @@ def run_transfer_trials(
     if not tokens:
         return TransferReport({})
     if not isinstance(node, StateOverrideNode):
-        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate")
+        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate calls")
     runner = _TrialRunner(node, at, first_results)
     try:
         found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}
