@@ -250,8 +250,8 @@ def _describe_bound(bound: SandwichBound) -> str:
     if not bound.limit_ppm:
         return "a sandwich attack on this route can profit at any slippage: smaller orders are safer"
     return (
-        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich attack on this route can profit after pool fees and "
-        "the gas for its two transactions"
+        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich attack on this route can profit after pool fees "
+        "and the gas for its two transactions"
     )
 
 

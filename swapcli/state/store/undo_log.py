@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from swapcli.core.encoding.text import counted
 from swapcli.core.errors import MarketUnavailable
 from swapcli.state.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
 from swapcli.state.store.stored_block_header import StoredBlock
@@ -85,7 +86,11 @@ def require_block(blocks: Iterable[StoredBlock], number: int, path: str) -> Stor
     """Return the block with the number `number`. Raises `MarketUnavailable` if the store cannot rewind to it."""
     by_number = {block.number: block for block in blocks}
     if number not in by_number:
-        known = f"its earliest block is {min(by_number)}" if by_number else "it has no blocks to go back to"
+        known = (
+            f"it keeps {counted(len(by_number), 'block')}, from {min(by_number)} on"
+            if by_number
+            else "it has no blocks to go back to"
+        )
         raise MarketUnavailable(
             f"the store {path} cannot go back to block {number}: {known}",
             hint="sync the market again from the start",
