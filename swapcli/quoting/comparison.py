@@ -1,5 +1,5 @@
-"""Compare ways to fill one order. All are computed at the same time, and those computed in this process use the same
-state.
+"""Compare ways to fill one order. All ways are computed at the same time, and those computed in this process use the
+same state.
 
 Aggregators are queried only if the user names them. To make results comparable, the value of gas from the split route's
 quote is subtracted from every expected output. If there is a node, the payloads of the split route, services and

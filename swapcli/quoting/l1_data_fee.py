@@ -24,7 +24,7 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
     """Return the quote with the L1 fee for the swap's data added to its costs.
 
     The fee depends on the size of the transaction, taken from `payload`. Without a payload, for example before the
-    recipient is known, the size is estimated with a placeholder recipient and the default slippage; it then differs by
+    recipient is known, the size is estimated with a placeholder recipient and the default slippage, and may be wrong by
     a few bytes. A nonce of usual length is assumed. The fee for an approval is not included, and routing does not take
     the fee into account. If the route cannot be encoded, return the quote unchanged.
     """

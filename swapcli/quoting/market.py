@@ -476,8 +476,8 @@ class Market:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return several ways to fill an order, including `services` by URL. If one way fails, its error is part of the
-        result."""
+        """Return several ways to fill an order, including `services`, given by their URLs. If one way fails, its error
+        is part of the result."""
         with self._lock:
             return self._quotes().compare_order(order, options, services, aggregators)
 

@@ -145,7 +145,7 @@ class MarketQuotes:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, including services by URL."""
+        """Return several ways to fill an order, including `services`, given by their URLs."""
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 

@@ -43,7 +43,7 @@ class AnswersChunks(Protocol[T_contra, R]):
         then called again with `has_asked`."""
 
     def answer(self, items: Sequence[T_contra]) -> Sequence[R]:
-        """Process items in this process."""
+        """Process items here, without a worker."""
 
 
 def answer_in_order(

@@ -45,7 +45,7 @@ class PermittedSwap(NamedTuple):
 
 
 def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit") -> TypedData:
-    """Return the permit message to sign. `label` is the caller's name for the option that requests it, for errors.
+    """Return the permit message to sign. `label` is the name of the option or method that needs it, for error messages.
 
     Raises `InvalidOption` if the router or the token does not accept permits, or if there is no node, and
     `UpstreamError`.

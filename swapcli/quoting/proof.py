@@ -70,7 +70,7 @@ class Proof:
         return _render(quote, market)
 
     def check(self, *, recompute: bool = False) -> ProofCheck:
-        """Check the proof as `scripts/check_proof.py` does; see `check_proof`."""
+        """Check the proof with `scripts/check_proof.py`. See `check_proof`."""
         from swapcli.quoting.proof_checker import check_proof
 
         return check_proof(self.to_json(), recompute=recompute)

@@ -44,7 +44,7 @@ class WatchedQuote(NamedTuple):
         return cls(quote, QuoteChange(change_in, change_out, bps, start.quoted_at_s))
 
     def document(self) -> WatchedRouteJson:
-        """Return the JSON of a line of `swapcli route --watch`; amounts are text, in base units."""
+        """Return the JSON of a line that `swapcli route --watch` prints. Amounts are strings of base units."""
         change = self.change
         return cast(
             "WatchedRouteJson",

@@ -23,10 +23,10 @@ def find_token(
 ) -> Token:
     """Return the token called `name`, a symbol (case-insensitive, but an exact match takes precedence) or an address.
 
-    `tokens` are the market's tokens by lower-case address. The native token is found by its symbol, the zero address
-    and the forty-`e` address; no other token can take its symbol. An address may name its chain, as in `base:0x...`.
-    Errors suggest tokens that `find_swappable` returns, by default all known tokens. Raises `UnknownToken`,
-    `AmbiguousToken`, `InvalidAddress`.
+    `tokens` are the market's tokens by lower-case address. The native token is found by its symbol, by the zero address
+    and by the forty-`e` address. No other token is found by its symbol. An address may name its chain, as in
+    `base:0x...`. Errors suggest tokens that `find_swappable` returns, by default all known tokens. Raises
+    `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
     """
     name = without_chain(name, network)
     if name[:2].lower() == "0x":
@@ -117,7 +117,7 @@ def protocol_hint(closest: Mapping[str, Sequence[str]], listing: str) -> str:
 def excluded_protocols(
     names: Iterable[str], network: Network, *, extended: bool, only: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Return the protocols that an order does not use: the protocols excluded by `names`, and those that it does not
+    """Return the protocols that an order must not use: the protocols in `names`, and all protocols that it does not
     allow.
 
     The order allows only the protocols in `only`. If `only` is empty, it allows the protocols in the API's list, or

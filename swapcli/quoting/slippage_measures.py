@@ -3,10 +3,10 @@ applied automatically.
 
 A sandwich attack sells before the order in one of its pools, and buys back after it. It can take no more than the
 slippage allows, and pays the pool's fee twice plus the gas of two transactions. So below a certain slippage, no
-sandwich attack on the route can be profitable. The reasoning: in each pool, trials with exact swaps find the most that
-a sandwich gains per unit that the order loses. A sandwich of several pools at once gains at most the largest of these
-factors times the order's loss, which is at most the slippage; so it cannot pay for its gas while factor * slippage <=
-gas.
+sandwich attack on the route can be profitable. The limit is derived as follows. In each pool, trials with exact swaps
+find the most that a sandwich gains per unit that the order loses. A sandwich of several pools at once gains at most the
+largest of these factors times the order's loss, which is at most the slippage; so it cannot pay for its gas while
+factor * slippage <= gas.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _FIGURES = ("minReceived", "priceImpact", "slippage", "gasUnits")
 
 
 class SwapCheck(NamedTuple):
-    """The results of checking a swap before signing: its transactions, with a verdict if a node responded.
+    """The results of checking a swap before signing, with a verdict if a node responded.
 
     Unlike in a `PreparedSwap`, the verdict may block the swap.
     """

@@ -77,8 +77,8 @@ class FoundPools(NamedTuple):
         )
 
     def without_old(self, now_s: float) -> FoundPools:
-        """Return these pools without the pairs whose look-up is too old, and without the pools that only those pairs
-        had."""
+        """Return these pools without the pairs whose look-up is too old, and without the pools that were found only for
+        those pairs."""
         recent = {pair: at_s for pair, at_s in self.pairs.items() if 0 <= now_s - at_s < _TTL_S}
         if len(recent) > _MAX_PAIRS:
             recent = dict(sorted(recent.items(), key=lambda entry: entry[1])[-_MAX_PAIRS:])

@@ -27,7 +27,7 @@ class RouterFindingsFile:
         self._path = path
 
     def load(self, chain_id: int, router: str) -> RouterFindings:
-        """Return the remembered findings about a router; `NO_FINDINGS` if there are none, or none that are valid."""
+        """Return the remembered findings about a router; `NO_FINDINGS` if there are no valid ones."""
         try:
             return _parse(read_json_file(self._path, _ROUTERS)[_router_key(chain_id, router)])
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -92,14 +92,14 @@ class BlockSnapshot:
     """The pools read at one block, by key; None, with a reason, for a pool that could not be read. `faulty` are the
     keys of the pools whose read failed because of a defect in the program.
 
-    `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
+    `tag` is the requested block tag, None for a past block. A node without pending state has returned its latest block.
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has responded from another block. `has_router_changed`
     means that the router's contract is not the one for which the network has a variant. `known` are the pools as they
-    were before they were read, and `sales` those quoted by protocols. `on_read` receives all calls before they are
-    made, and `answers` their results, unless it is None. `has_read_costs` means that the other data a quote needs was
-    read with the first pools, or could not be. `token_facts` are read from token contracts, by address. `ahead` are
-    results that came with the block.
+    were before they were read, and `sales` the sales that protocols have quoted. `on_read` receives all calls before
+    they are made, and `answers` their results, unless it is None. `has_read_costs` means that the other data a quote
+    needs was read with the first pools, or could not be. `token_facts` are read from token contracts, by address.
+    `ahead` are results that came with the block.
     """
 
     node: Node

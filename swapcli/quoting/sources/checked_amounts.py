@@ -1,7 +1,7 @@
 """Confirm the amounts in a found route by querying the protocols of its pools.
 
 For sampled pools, the protocols quote the route's exact amounts (`requote_sampled_pools`). Computed pools are checked
-if their protocol also quotes: for the route's first sale in a pool, the contract must quote exactly the computed
+if their protocol also quotes. For the route's first sale in a pool, the contract must quote exactly the computed
 output. If it does not, the program's maths differs from the contract's, and no pool of the protocol is used any more.
 If a contract only rejects the sale, only that pool is omitted, and only for this order.
 """

@@ -360,7 +360,7 @@ class LivePoolReader:
         return tuple(self._requested)
 
     def unread_reasons(self) -> list[str]:
-        """Return why requested pools could not be read, in the order in which they were requested."""
+        """Return the reasons why requested pools could not be read, in the order of the requests."""
         reasons = self._snapshot.reasons if self._snapshot else {}
         return [reasons[key] for key in self._requested if key in reasons]
 

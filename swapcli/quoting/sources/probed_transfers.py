@@ -66,8 +66,8 @@ class ProbedTransfers:
         probed in one request.
 
         Tokens that were already tried `ahead`, at the same block, need no request. If the node fails, the market's own
-        tokens are not tried again. The tokens in `others` are tried again when it is the turn of the orders that need
-        them.
+        tokens are not tried again. The tokens in `others`, which belong to other threads' orders, are tried again when
+        it is those orders' turn.
         """
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         own, pools = self._unknown(market), market.pools

@@ -1,4 +1,4 @@
-"""The interfaces of quote sources: one for every source, and one for sources that know their pools.
+"""The interfaces of quote sources: one for all sources, and one for sources that know their pools.
 
 A service only quotes. Every other source, in memory or over SQLite, with or without a node, also gives access to its
 pools, which lists, prices and checks need.

@@ -1,7 +1,7 @@
 """Choose the router for a quote: the most trusted router whose output after gas is within `MAX_LOSS_BPS` of the best.
 
-The route is searched only once, over all pools. If a more trusted router can execute it, as it can most routes, the
-route is only replayed in the way in which that router executes it.
+The route is searched only once, over all pools. If a more trusted router can execute that route, as is usual, the route
+is only replayed in the way in which that router executes it.
 """
 
 from __future__ import annotations

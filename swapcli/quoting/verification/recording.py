@@ -7,7 +7,7 @@ A recording is a list of pools, each with its state as in market files, and the 
 | `family`, `tokens`, `decimals`, `fee_ppm`, `state` | the pool at the parent block |
 | `swaps` | `token_in`, `token_out`, `amount_in`, `amount_out` of each swap's event, and `error`, always null |
 | `sequential` | true: each swap acts on the state that the one before it left |
-| `source`, `note` | chain, pool, blocks, logs and transactions; what the program's own quotes said of the swaps |
+| `source`, `note` | chain, pool, blocks, logs and transactions; how the program's own quotes compare with the swaps |
 
 The amounts come from the chain alone. A swap is omitted if something besides the pool's own swaps changed the pool
 earlier in the block, or if its event does not show the output of an exact input. A recording names public contracts,

@@ -273,7 +273,7 @@ def _find_best_route(open_at_block: OpenAtBlock, parent: BlockHeader, receipt: R
 
 
 def swap_document(network: Network, tokens: Mapping[str, Token], swap: VerifiedSwap) -> VerifiedSwapJson:
-    """Return the JSON of a mined swap; `tokens` are by address."""
+    """Return the JSON of a mined swap. `tokens` are by address."""
     amounts, pool = swap.event.amounts, swap.pool
     return {
         "logIndex": swap.event.last_log,

@@ -4,8 +4,8 @@ trips.
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. They are still needed for
 pools that cannot be looked up by their tokens: Balancer, Curve, DODO, RingSwap, Valantis and PancakeSwap Infinity
 pools, Uniswap V3 and V4 pools with unusual fees, V4 pools with a hook that is not in the catalogue, and Ekubo pools
-whose fee or tick spacing has not been recorded. On Starknet these are the Ekubo pools and pairs, whose factories have
-short lists.
+whose fee or tick spacing has not been recorded. On Starknet, they are needed for such Ekubo pools, and for pair
+contracts, whose factories have short lists.
 """
 
 from __future__ import annotations
@@ -131,11 +131,11 @@ def find_pair_pools(
 ) -> Iterator[PoolRef | SkippedItem]:
     """Yield each pool of `factories` that trades two of `tokens` (canonical addresses), once.
 
-    All pairs are ordered by their tokens, and those from `first` to `last - 1` are looked up.
+    The pairs are ordered by their tokens, and the pairs at positions `first` to `last - 1` are looked up.
 
-    Native currency counts as its wrapped form. References are like those of `pool_discovery`, with Uniswap V4 ticks at
-    the reader's block. A factory that cannot be queried by pair is skipped, and its address is listed. Raises
-    `UpstreamError`.
+    Native currency counts as its wrapped form. References have the same form as in `pool_discovery`, with the ticks of
+    Uniswap V4 pools at the reader's block. A factory that cannot be queried by pair is skipped, and its address is
+    listed. Raises `UpstreamError`.
     """
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:

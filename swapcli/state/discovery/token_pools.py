@@ -1,8 +1,8 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
 Like a sync with named tokens, it queries each factory for the pairs (`pair_lookup`). For other factories, it reads
-short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for one query.
-The remaining factories are named and left to a sync. Everything is read at the reader's block. When a node's requests
+short lists, searches Curve's long lists, and reads creation events if the chain is short enough for one query. It names
+the remaining factories, whose pools only a sync finds. Everything is read at the reader's block. When a node's requests
 are spent, the look-up ends early with the pools found so far, and the next one continues there.
 """
 
@@ -95,7 +95,7 @@ def look_up_pools(
     earlier.
 
     `known` are the tokens that need not be read, by address. `queries` are the result of an earlier look-up. The reads
-    in `more` share the rounds. If the number of requests is limited, `reserve` of them are left for the caller. Raises
+    in `more` share the rounds. If the number of requests is limited, `reserve` requests are left for the caller. Raises
     `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid definition.
     """
     return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs, reserve).run(more)

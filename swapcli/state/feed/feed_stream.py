@@ -178,7 +178,7 @@ class _Feed:
 
 
 class FeedWriter(_Feed):
-    """Writes the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+    """Writes the feed of a network. Use it in one thread only. All methods raise `UpstreamError`."""
 
     def __init__(self, server: RedisUrl, network: str, timeout_s: float, *, lease_s: float = LEASE_S) -> None:
         super().__init__(server, network, timeout_s)
@@ -290,7 +290,7 @@ class FeedWriter(_Feed):
 
 
 class FeedReader(_Feed):
-    """Reads the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+    """Reads the feed of a network. Use it in one thread only. All methods raise `UpstreamError`."""
 
     def read_snapshot(self) -> StreamEntry | None:
         """Return the current snapshot, with the id of the entry after which it was made; None if there is no

@@ -1,7 +1,8 @@
 """Connections to Redis or Valkey. No other module loads the optional package `redis`.
 
-A client connects when it sends its first command, and reconnects after a failure. Nothing is retried: the caller
-decides when to use the server again. Errors become `UpstreamError`s that name the server without its credentials.
+A client connects when it sends its first command, and reconnects after a failure. Nothing is retried, because the
+caller decides when to use the server again. Errors become `UpstreamError`s that name the server without its
+credentials.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ _CHECKSUM_BYTES = 4  # bytes of a CRC-32
 
 
 class FamilyFields(NamedTuple):
-    """The layout of a family's pools in the compiled form: the fields of its class, and those of the records among
-    their values.
+    """The layout of a family's pools in the compiled form: the fields of its class, and the fields of the records that
+    those values contain.
 
     A record of `records` is `(index in the state, module, class, fields)`.
     """

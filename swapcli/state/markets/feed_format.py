@@ -1,8 +1,8 @@
 """Encode and decode `swap-feed/1`: either the changes of a market from one block to the next, or a snapshot of the
 whole market.
 
-Both are text in zlib's format: a line of JSON, the header, and one line for each record. A record is a token or a pool
-of `swap-market/1`, as JSON, behind its key; integers of a pool may be numbers.
+Both are text, compressed in zlib's format. The first line is the header, in JSON, and each other line is a record. A
+record is a token or a pool as in `swap-market/1`, in JSON, after its key. Integers in a pool may be JSON numbers.
 
     t ADDRESS {...}     a token that is new or has changed
     p KEY DEPTH {...}   a pool that is new or has changed, with its depth in dollars

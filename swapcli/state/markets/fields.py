@@ -38,7 +38,7 @@ class MarketFields(DefinitionFields):
         return MarketError(f"{path}: {problem}", hint=hint, details={"field": path})
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Read a string on one line; it may be empty."""
+        """Read a string without line breaks. It may be empty."""
         return default if default is not None and not self.has(key) else self.read(key, parse_line)
 
     @classmethod

@@ -1,6 +1,6 @@
 """The `network` object in a market file: a name in the catalogue, a full description, or both.
 
-The file's fields override those of the catalogue, so a file can have its own router or list of protocols.
+Fields in the file override the catalogue's fields, so a file can have its own router or list of protocols.
 """
 
 from __future__ import annotations

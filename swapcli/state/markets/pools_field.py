@@ -19,7 +19,8 @@ _IDENTITY = ("address", "address_modelled", "protocol", "family", "tokens", "fee
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
-    """Return one entry of the list, ready for JSON. `is_placeholder` marks the address as a placeholder."""
+    """Return a pool as an entry of the `pools` list, ready for JSON. `is_placeholder` marks the address as a
+    placeholder."""
     return {
         "address": pool.address,
         **({"address_modelled": True} if is_placeholder else {}),

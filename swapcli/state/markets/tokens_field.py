@@ -52,7 +52,7 @@ def _parse_behaviour(fields: MarketFields) -> TransferBehaviour:
 
 
 def token_to_json(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
-    """Return one entry of the list, ready for JSON."""
+    """Return a token as an entry of the `tokens` list, ready for JSON."""
     entry: dict[str, object] = {
         "address": token.address,
         "symbol": token.symbol,

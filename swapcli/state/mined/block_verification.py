@@ -35,7 +35,7 @@ def verify_in_block(
 ) -> VerifiedBlock:
     """Quote the swaps in the block after the reader's, each on the state just before it.
 
-    `known` and `refs` are as in `read_swapped_pools`; `logs` are events in the block that are already known. Raises
+    `known` and `refs` are as in `read_swapped_pools`. `logs` are events in the block that are already known. Raises
     `UpstreamError`, also if the node no longer has the state.
     """
     block = reader.block + 1

@@ -1,6 +1,6 @@
 """The file of node responses about final blocks, which can never change.
 
-Several processes may use one file at the same time. The file is safe to delete, even while it is in use: nodes are then
+Several processes may use one file at the same time. The file is safe to delete, even while it is in use. Nodes are then
 queried again.
 """
 

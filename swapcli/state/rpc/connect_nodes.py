@@ -1,4 +1,4 @@
-"""Connect to nodes by URL: clients with their spares, proxies, limits and WebSocket connections.
+"""Connect to nodes by URL, including spare nodes, proxies, limits and WebSocket connections.
 
 The caller decides which nodes to use. Modules outside `state` get node clients here.
 """

@@ -1,4 +1,4 @@
-"""The rule that decides which of a network's nodes to read: the one with the highest latest block that counts.
+"""Decide which of a network's nodes to read: the node whose latest block is the highest that counts.
 
 A node's latest block counts if it descends from the last served block, if its time is not ahead of both the clock and
 the other nodes' times, and if its number is plausible. A number is plausible if the network can have reached it since
@@ -143,8 +143,7 @@ class HeadRule:
         return bool(self._nodes[index].doubt)
 
     def order(self) -> list[int]:
-        """Return the indices of the nodes, best first. Failing nodes come last, and nodes whose block does not count
-        are omitted."""
+        """Return the indices of the nodes that may be read, best first. Failing nodes come last."""
         with self._lock:
             now_s = self._now_s()
             return sorted(

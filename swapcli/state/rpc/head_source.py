@@ -78,7 +78,7 @@ class HeadSource(Protocol):
         """Return when there may be a new block, or after `pause_s` if there is no subscription.
 
         `reached` is the number of the follower's latest block, if any. A `pause_s` above `poll_s` means that the last
-        attempt failed; a new block ends that pause, but not before `poll_s`.
+        attempt failed. A new block then ends the pause, but not before `poll_s`.
         """
 
     def stop(self) -> None:

@@ -167,8 +167,8 @@ def find_first_available_block(node: Node, query: LogFilter) -> int:
     """Return the first block in the query's range whose events the node still has; `query.to_block + 1` if it has none.
 
     Searches by bisection, because nodes that have pruned old blocks still have all later ones. A refusal that does not
-    say that a block is gone is retried after a wait. After a few of them, the result is the first block whose events
-    the node has returned.
+    say that a block was pruned is retried after a wait. After a few such refusals, the result is the first block whose
+    events the node has returned.
     """
     low, high = query.from_block, query.to_block + 1
     waited = 0

@@ -6,8 +6,8 @@ Calls that often fail are sent separately from the start, in the same exchange. 
 go to the node individually.
 
 Some nodes ignore the block number of `eth_call` and always respond from their latest block. So each aggregate begins by
-reading from Multicall3 the number of the block on which it runs and the hash of the previous one: results from another
-block raise `BlockMismatch`, those from another fork `ChainReorganized`.
+reading, from Multicall3, the number of the block on which it runs and the hash of the previous block. Results from
+another block raise `BlockMismatch`, and results from another fork raise `ChainReorganized`.
 """
 
 from __future__ import annotations

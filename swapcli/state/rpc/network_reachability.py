@@ -1,7 +1,7 @@
 """Find out whether this machine can reach the internet at all, without waiting for a connection to time out.
 
 Without a network connection, a resolver may hang for many seconds, so all names are resolved in parallel threads. A
-connected UDP socket shows whether there is a route to an address; it sends nothing.
+connected UDP socket shows whether there is a route to an address, without sending anything.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """A recent block, which the node calls `tag`, and the current gas price; or a past block without a tag.
+    """A recent block, which the node calls `tag`, with the current gas price, or a past block without a tag.
 
     `gas_price` is in wei, or the error of a node that does not serve it. `code` is the requested contract's, None if
-    none was requested or the node did not return it. `clock_offset_s` are the seconds to add to this machine's clock to
-    get the time on which several nodes agree; 0 while the clock is right, or nothing proves it wrong.
+    none was requested or the node did not return it. `clock_offset_s` is the number of seconds to add to this machine's
+    clock to get the time on which several nodes agree. It is 0 if the clock is right, or if nothing proves it wrong.
     """
 
     block: BlockHeader

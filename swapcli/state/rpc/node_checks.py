@@ -43,7 +43,7 @@ class NodeCheck(NamedTuple):
 
 
 class NodeReport(NamedTuple):
-    """The features of a node. Unknown values are None; `latency_s` is the time of one request.
+    """The features of a node. Unknown values are None. `latency_s` is the time of one request.
 
     `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served in these checks. The checks
     try sizes only up to a limit.

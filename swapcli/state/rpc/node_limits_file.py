@@ -39,7 +39,7 @@ class NodeLimitsFile:
         return limits
 
     def save(self, limits_by_url: Mapping[str, NodeLimits]) -> None:
-        """Write the learned limits of these nodes. Entries for other nodes do not change."""
+        """Write the learned limits of nodes, by URL. Entries for other nodes do not change."""
         learned = {node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
         saved = read_node_entries(self._path)
         if any(_without_time(saved.get(key)) != document for key, document in learned.items()):
@@ -52,8 +52,8 @@ def read_node_entries(path: Path) -> dict[str, object]:
 
 
 def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] | None], now_s: float) -> None:
-    """Replace `entries` in the file, and remove those that are None. Other entries do not change. `now_s` is Unix
-    time."""
+    """Replace `entries` in the file, and remove an entry if its new value is None. Other entries do not change. `now_s`
+    is Unix time."""
     new = {key: {**entry, _SAVED_AT: int(now_s)} for key, entry in entries.items() if entry is not None}
     removed = entries.keys() - new.keys()
     nodes = {key: entry for key, entry in (read_node_entries(path) | new).items() if key not in removed}

@@ -94,7 +94,7 @@ class NodeRecords:
             self._network = _parse_network(read_node_entries(path).get(node_key(_NETWORK)))
 
     def load(self, hosts: Iterable[str]) -> None:
-        """Read the records of these hosts from the file."""
+        """Read the records of `hosts` from the file."""
         if not self._path:
             return
         entries, now_s = read_node_entries(self._path), self.now_s()

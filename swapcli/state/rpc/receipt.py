@@ -11,8 +11,8 @@ from swapcli.state.rpc.node import Node
 
 
 class Receipt(NamedTuple):
-    """The receipt of a transaction, with its events as `logs`, in order. The block number and hash are those of the
-    block that contains it."""
+    """The receipt of a transaction, with its events in order (`logs`), and with the number and hash of the block that
+    contains it."""
 
     block_number: int
     block_hash: str

@@ -5,9 +5,9 @@ A response is classified by its body before its HTTP status, by codes before wor
 request. Lists of words are never complete, so two rules apply. First, a read that is rejected (not reverted) at a block
 that the node itself has returned may succeed soon, or on another node. Second, a rejected range of blocks counts as too
 wide until proven otherwise. A request without a result goes to the next node, unless it can be made smaller or its data
-is gone.
+has been pruned.
 
-The codes are those of EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
+The codes come from EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
 specification; the words are those sent in 2026 by geth, erigon, nethermind, reth, besu, bor, Monad, HyperEVM and
 providers' proxies.
 """
@@ -300,7 +300,8 @@ def names_batch(code: int, message: str) -> bool:
 def requested_pause_s(message: str, data: object = None) -> float:
     """Return the pause in seconds that an error requests; 0 if it requests none.
 
-    Infura puts it in `data`, as `{"rate": {"backoff_seconds": 30}}`; others write "retry in 10s".
+    Infura returns the pause in `data`, as `{"rate": {"backoff_seconds": 30}}`. Others write "retry in 10s" in the
+    message.
     """
     rate = data.get("rate") if isinstance(data, dict) else None
     seconds: object = rate.get("backoff_seconds") if isinstance(rate, dict) else None

@@ -51,7 +51,7 @@ def save_metadata(connection: sqlite3.Connection, at: int | None, name: str) -> 
 
 
 def renumber_block(connection: sqlite3.Connection, number: int, block: StoredBlock) -> None:
-    """Change the number of the block that is being written from `number` to that of `block`, which is later."""
+    """Replace the block `number`, which is being written, with the later `block`."""
     for table in _UNDO_TABLES:
         connection.execute(f"UPDATE {table} SET at = ? WHERE at = ?", (block.number, number))
     connection.execute("UPDATE pools SET block = ? WHERE block = ?", (block.number, number))
@@ -115,7 +115,7 @@ def restore_tokens(connection: sqlite3.Connection, after: int) -> None:
 
 
 def restore_metadata(connection: sqlite3.Connection, after: int) -> None:
-    """Restore the undoable metadata as it was at block `after`."""
+    """Restore the undoable metadata entries to their values at block `after`."""
     saved = connection.execute(
         "SELECT name, value FROM undo_notes AS undone "
         "WHERE at = (SELECT min(at) FROM undo_notes WHERE name = undone.name AND at > ?)",

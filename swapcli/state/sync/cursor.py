@@ -62,15 +62,15 @@ class SyncCursor:
     liquidity_filtered: bool = False
 
     def reset(self) -> SyncCursor:
-        """Return a new cursor with the same filter, for a chain whose history is unknown."""
+        """Return a new cursor with the same filter, to begin discovery again on another fork."""
         return replace(
             self, list_positions={}, event_blocks={}, event_gaps={}, pair_position=0, factories_queried=False
         )
 
 
 def resume_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
-    """Return the cursor for a sync with `sync_filter` at `block`: the stored cursor, with the parts reset that a
-    changed filter affects.
+    """Return the cursor for a sync with `sync_filter` at `block`. It is the stored cursor, in which the parts that a
+    changed filter affects are reset.
 
     Newly requested protocols start without a cursor. Only a changed token filter or an earlier start block restarts
     discovery. Pools in the store are not read again. With a token filter, the start block also decides whether events

@@ -29,7 +29,7 @@ _POSITION_KEY: Final = "unknown events"
 
 
 def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallReader, stored_block: int) -> list[str]:
-    """Return those of the next pools to check that have emitted only unknown events since they were last checked.
+    """Check the next pools, and return those that have emitted only unknown events since their last check.
 
     `stored_block` is the block of the store before this step. If the node rejects the query, the result is empty.
     """

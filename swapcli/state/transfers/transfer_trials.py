@@ -1,10 +1,10 @@
 """Test whether a token's transfers deliver the full amount, with calls on hypothetical state. Nothing is sent to the
 chain.
 
-The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. It transfers some of
-the token to a wallet, from there to another wallet, and back into the pool, and returns the change of each balance. If
-a token rejects the transfers, they are tried once more with pools that keep their own functions, since some tokens call
-the pool.
+The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. The contract
+transfers a part of the pool's tokens to a wallet, from there to another wallet, and back into the pool. It returns the
+change of each balance. If a token rejects the transfers, they are tried once more with pools that keep their own
+functions, since some tokens call the pool.
 """
 
 from __future__ import annotations
@@ -87,8 +87,9 @@ def run_transfer_trials(
 
     `first_results` are the results of `first_trial_calls`, if the node has already run them.
 
-    Tokens that reject nothing take one exchange, and the others two more. All tokens are `UNKNOWN` if the node does not
-    support state overrides. Raises `ChainReorganized` if the node no longer has the block `at`.
+    Tokens that reject no transfer need one exchange with the node, and all others need two more. All tokens are
+    `UNKNOWN` if the node does not support state overrides. Raises `ChainReorganized` if the node no longer has the
+    block `at`.
     """
     tokens = dict.fromkeys(question.token for question in questions)
     if not tokens:
