@@ -63,7 +63,7 @@ def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
 def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
     """Raise `ModelledState` unless prices from `state` may be used in the way `use`.
 
-    `node_hint` says how to name a node, for the error's hint.
+    `node_hint` is the part of the error's hint that says how to set a node.
     """
     if may_use(state, use, request):
         return

@@ -64,9 +64,9 @@ class SwapQuote:
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
-    `answer` is the complete result of the router or the service; `terms` are the slippage and the integrator of the
-    swap. `figures` has all figures, as shown in every output: the properties below, the gas, the output after gas and
-    the best single path. `market` is the market that made the quote.
+    `answer` is the complete result from the routing core or the service. `terms` are the slippage and the integrator of
+    the swap. `figures` has all figures, as shown in every output: the properties below, the gas, the output after gas
+    and the best single path. `market` is the market that made the quote.
     """
 
     __slots__ = ("_answer", "_figures", "_market", "_terms")
@@ -78,7 +78,7 @@ class SwapQuote:
 
     @property
     def answer(self) -> QuoteResult:
-        """The complete result of the router or the service."""
+        """The complete result from the routing core or the service."""
         return self._answer
 
     @property

@@ -256,7 +256,7 @@ class FoundPoolSource:
 
 
 class KnownByLookup:
-    """The pools found by look-ups, as a `KnownMarket`. Look-ups are made when tokens are named."""
+    """The pools found by look-ups, as a `KnownMarket`. Each query for tokens first looks up their pools."""
 
     def __init__(self, source: FoundPoolSource) -> None:
         self._source = source

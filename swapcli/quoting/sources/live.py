@@ -87,12 +87,12 @@ class LiveSource:
     itself.
 
     `max_age_s` limits the age of pool states. If the latest block is requested and the pool source's state is young
-    enough, it is used without a read. A block older than that raises `MarketUnavailable`. Without a `tag`, the node is
-    a view of one past block. Nothing about that block is remembered elsewhere, and no payloads are built on it. `close`
-    calls `close_node`. If there are `witnesses`, they confirm the state of each payload, and `quote` with terms and
-    `build` may raise `NodesDisagree`. `token_checks` compares tokens with their contracts. Methods raise
-    `UpstreamError` if the node fails, and `ConfigError` if a token's contract contradicts the known facts about the
-    token.
+    enough, it is used without a read. If the node's block is older than `max_age_s`, methods raise `MarketUnavailable`.
+    Without a `tag`, the node is a view of one past block. Nothing about that block is remembered elsewhere, and no
+    payloads are built on it. `close` calls `close_node`. If there are `witnesses`, they confirm the state of each
+    payload, and `quote` with terms and `build` may raise `NodesDisagree`. `token_checks` compares tokens with their
+    contracts. Methods raise `UpstreamError` if the node fails, and `ConfigError` if a token's contract contradicts the
+    known facts about the token.
     """
 
     def __init__(

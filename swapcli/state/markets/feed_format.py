@@ -99,8 +99,8 @@ class FeedEntry(NamedTuple):
 class FeedMarket:
     """All records of a market at one block, unparsed.
 
-    >>> market = FeedMarket()
-    >>> market.apply(decode_entry(data, MAX_ENTRY_BYTES))
+    >>> market, entry = FeedMarket(), decode_entry(data, MAX_ENTRY_BYTES)
+    >>> market.update(entry.header, entry.changes)
     """
 
     def __init__(self) -> None:

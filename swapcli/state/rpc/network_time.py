@@ -194,7 +194,7 @@ class NetworkTime:
         return Sighting(number, block_s, self._machine_now_s(), parse_date_s(date))
 
     def forget(self) -> None:
-        """Discard the sightings, before nodes are compared again."""
+        """Discard all sightings. Call this before comparing nodes again."""
         with self._lock:
             self._sightings, self._is_settling = {}, False
 

@@ -80,8 +80,7 @@ class UnreachableNetwork(NamedTuple):
 
 
 class NodeRecords:
-    """The records of public nodes by host, in the file at `path`, or only in memory if `path` is None. `now_s` returns
-    Unix time.
+    """The records of public nodes by host, in the file at `path`, or only in memory if `path` is None.
 
     `now_s` returns Unix time.
     """

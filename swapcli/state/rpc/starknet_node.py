@@ -5,8 +5,8 @@ reorganization, the node no longer has the block and returns an error. Nodes tha
 
 Versions 0.8, 0.9 and 0.10 of the specification differ in three points. First, the block being built is `pending`, with
 its parent's hash, and since 0.9 `pre_confirmed`, with its number. Second, the tag of the latest block accepted by
-Ethereum, `l1_accepted`, has existed since 0.9; on older nodes, that block is found by the status of blocks. Third, an
-event filter names one contract, and since 0.10 a list of contracts.
+Ethereum, `l1_accepted`, has existed since 0.9. On older nodes, that block is found by bisection over the status of
+blocks. Third, an event filter names one contract, and since 0.10 a list of contracts.
 """
 
 from __future__ import annotations
