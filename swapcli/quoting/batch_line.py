@@ -24,5 +24,5 @@ class BatchLine(NamedTuple):
         return cls(id, {**render_no_route(message), "errorCode": code})
 
     def document(self) -> BatchLineJson:
-        """Return the JSON of one line of `swapcli route --batch`."""
+        """Return the JSON of one line that `swapcli route --batch` prints."""
         return {"id": self.id, "result": {**self.result}}

@@ -80,7 +80,7 @@ def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
 
 
 def ladder_from(start: int) -> Iterator[int]:
-    """Yield amounts in steps of 1, 2 and 5, starting with the largest at or below `start`."""
+    """Yield amounts in steps of 1, 2 and 5, starting with the largest step at or below `start`."""
     power = 10 ** (len(str(max(start, 1))) - 1)
     index = sum(factor * power <= start for factor in (2, 5))
     for step in range(index, index + MAX_STEPS):

@@ -244,7 +244,8 @@ class Market:
 
     @property
     def pools(self) -> Mapping[str, Pool]:
-        """All known pools by key, with the state they had before any read. Raises `InvalidOption` for a service."""
+        """All known pools by key, with the state they have before a node is read. Raises `InvalidOption` for a
+        service."""
         with self._lock:
             return self._quotes().known_market().pools
 

@@ -87,7 +87,7 @@ class PoolList(NamedTuple):
     warnings: tuple[Finding, ...] = ()
 
     def address(self, pool: ListedPool) -> str:
-        """Return the key of a pool as its network writes it."""
+        """Return the address or id of a pool, as its network writes it."""
         return display_address(pool.key, self.network.kind)
 
     def page(self, pool: ListedPool) -> str | None:

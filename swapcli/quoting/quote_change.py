@@ -68,7 +68,7 @@ class FailedRefresh(NamedTuple):
 
     @own_document
     def document(self) -> FailedRefreshJson:
-        """Return the JSON of a line of `swapcli route --watch`."""
+        """Return the JSON of a line that `swapcli route --watch` prints."""
         error = self.error
         return {
             "error": {"code": error.code, "message": error.message, "retryable": error.is_retryable},

@@ -122,7 +122,7 @@ class RemovedStore(NamedTuple):
 
 
 def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreList:
-    """Return the contents of all stores. Raises `ConfigError` for a folder that does not exist."""
+    """Return the contents of all stores. Raises `ConfigError` if the folder of stores does not exist."""
     from swapcli.state.store import open_store
 
     sources = open_program_sources(settings)

@@ -317,7 +317,7 @@ def settle_impact(
 ) -> None:
     """Raise `PriceImpactTooHigh` or `UnreadGainTooHigh` if the swap may lose more than the settings allow.
 
-    `name_setting` is as in `settle`.
+    `name_setting` returns a setting's name for the error.
     """
     max_ppm = settings.max_impact_ppm
     impact_found = impact_findings(impact, origin, settings.impact_warning_ppm, max_ppm)
@@ -325,7 +325,8 @@ def settle_impact(
 
 
 def settle_slippage(slippage_ppm: int, settings: Settings, name_setting: Callable[[str], str] = str) -> None:
-    """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` is as in `settle`."""
+    """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` returns a setting's name
+    for the error."""
     found = slippage_findings(slippage_ppm, settings.slippage_warning_ppm, settings.max_slippage_ppm)
     _settle(tuple(found), name_setting)
 

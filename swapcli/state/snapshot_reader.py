@@ -178,7 +178,7 @@ class BlockSnapshot:
         refs: Sequence[PoolRef],
         reserve: int = 0,
     ) -> LookedUpPools:
-        """Find the pools of pairs with `look_up_pools`, and then read them. Raises `UpstreamError`."""
+        """Find the pools that trade `pairs` with `look_up_pools`, and then read them. Raises `UpstreamError`."""
         from swapcli.state.discovery.token_pools import look_up_pools
 
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)

@@ -12,8 +12,8 @@
 | `checks` | `{path: template}`: what fields of the answer must be, where it has them |
 | `source`, `checked_on` | where these facts come from, and when that was read |
 
-A path that starts with `first.` leads into the response to the first of two requests. An adapter in the settings with
-the name of an included one, or of one from an installed package, replaces only the keys it contains.
+A path that starts with `first.` refers to the response to the first of two requests. If an adapter in the settings has
+the name of an included or installed adapter, it replaces only the keys that it contains.
 """
 
 from __future__ import annotations

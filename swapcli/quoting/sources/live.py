@@ -266,7 +266,7 @@ class LiveSource:
             raise InvalidOption("a quote on a past block cannot be signed: its prices are outdated", hint="quote again")
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the latest block. Raises `UpstreamError`."""
+        """Return a snapshot of the data read from the latest block. Raises `UpstreamError`."""
         return self._block.newest_snapshot()
 
     def health(self) -> Health:

@@ -144,7 +144,7 @@ class ReadsBlocks(Protocol):
     """A source of quotes that reads a node."""
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the latest block. Raises `UpstreamError`."""
+        """Return a snapshot of the data read from the latest block. Raises `UpstreamError`."""
 
     def refresh(self) -> None:
         """Read a new block the next time."""

@@ -53,7 +53,7 @@ _MAX_FAILURES: Final = 3
 
 
 class CountingNode(Node, Protocol):
-    """A node that counts the HTTP requests it has sent."""
+    """A node that counts the HTTP requests that it has sent."""
 
     @property
     def round_trips(self) -> int:

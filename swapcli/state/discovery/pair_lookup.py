@@ -111,7 +111,7 @@ def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
 
 
 def count_queries(factories: Iterable[Factory]) -> int:
-    """Return approximately how many calls it takes to look up one pair."""
+    """Return the approximate number of calls needed to look up one pair."""
     return sum(_query_count(factory) for factory in factories)
 
 

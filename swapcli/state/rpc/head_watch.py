@@ -129,7 +129,7 @@ class WatchedHeads:
         return self._heads.hint
 
     def standings(self) -> list[NodeStanding]:
-        """Return the state of each node, in the order of the list."""
+        """Return the status of each node, in list order."""
         return self._watch.rule.standings()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:

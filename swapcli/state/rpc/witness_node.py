@@ -117,7 +117,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
 
     @property
     def simulating(self) -> WitnessableNode:
-        """The node itself, which may simulate calls on hypothetical state."""
+        """The underlying node, which may simulate calls on hypothetical state."""
         return self._node
 
     @property

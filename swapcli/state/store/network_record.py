@@ -47,8 +47,7 @@ def _is_known(network: Network, networks: NetworkLookup) -> bool:
 
 
 def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLookup) -> Network:
-    """Return the store's network. Raises `ConfigError` if `networks` has one with the same name but another chain
-    id."""
+    """Return the store's network. Raises `ConfigError` if `networks` defines the name with another chain ID."""
     row = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
     if row is None:
         raise ConfigError(
