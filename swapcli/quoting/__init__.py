@@ -1,11 +1,11 @@
-"""Sources of quotes, and the figures, warnings and documents of their results.
+"""Sources of quotes, and the figures, warnings and documents of the resulting quotes.
 
-`openers` open sources, markets and nodes as the settings in `config` say. `sources` quote on pools from different
-places: in memory, in a store, read from a node, or at a `remote` service. `followers` keep markets in memory at the
-latest block. `quote_results` defines the results, `review` compares payloads with them, and `verification` compares
-mined swaps with them; `proving` runs all these checks and reports on them. `aggregators` requests other services'
-offers to compare with, and `pictures` draws routes. `market` is the public interface for programs. `installed_plugins`
-finds the extensions in other packages: importing this package tells `core` about it.
+`openers` open sources, markets and nodes as configured in `config`. `sources` quote on pools in memory, in a store or
+read from a node, or let a `remote` service quote. `followers` keep markets in memory at the latest block.
+`quote_results` defines the results, `review` compares payloads with them, and `verification` compares mined swaps with
+them; `proving` runs all these checks and reports on them. `aggregators` requests offers from aggregators to compare
+with, and `pictures` draws routes. `market` is the public interface for programs. `installed_plugins` finds the
+extensions in other packages; importing this package registers it with `core`.
 """
 
 from swapcli.core.plugins import set_plugin_source

@@ -1,4 +1,4 @@
-"""An account's balances and allowances at one block, for amounts such as `all` and `50%`, and for approvals."""
+"""Read an account's balances and allowances at one block, for amounts such as `all` and `50%`, and for approvals."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ UNLIMITED: Final = 2**255
 
 
 class TokenBalance(NamedTuple):
-    """An account's balance of a token in base units; None if the token does not return one."""
+    """An account's balance of a token in base units; None if the token's contract does not return one."""
 
     token: Token
     amount: int | None
 
     @property
     def balance(self) -> str | None:
-        """The amount in whole tokens, with commas as thousands separators; None if it is unknown."""
+        """The balance in whole tokens, with commas as thousands separators; None if it is unknown."""
         return None if self.amount is None else whole_tokens(self.amount, self.token.decimals)
 
 
@@ -52,7 +52,7 @@ class Holdings(NamedTuple):
 
     @own_document
     def document(self) -> HoldingsJson:
-        """Return the JSON of `swapcli balance`."""
+        """Return the JSON that `swapcli balance` prints."""
         return {
             "network": self.network.name,
             "address": display_address(self.owner, self.network.kind),
@@ -71,7 +71,8 @@ class Holdings(NamedTuple):
 
 
 class Permit2Allowance(NamedTuple):
-    """An allowance in Permit2: `amount` until `expiration_s` (Unix). Permit2's own allowance is `permit2_amount`."""
+    """An allowance granted through Permit2: `amount` until `expiration_s` (Unix). `permit2_amount` is the allowance
+    that Permit2 itself has from the token."""
 
     amount: int
     expiration_s: int
@@ -79,7 +80,7 @@ class Permit2Allowance(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """The amount of an owner's token that a spender may take after a block, in base units.
+    """The amount of a token that a spender may take from its owner, after a block, in base units.
 
     `permit2` is the allowance through Permit2; None if it was not read.
     """
@@ -99,7 +100,7 @@ class Allowance(NamedTuple):
 
     @own_document
     def document(self) -> AllowanceJson:
-        """Return the JSON of `swapcli allowance`."""
+        """Return the JSON that `swapcli allowance` prints."""
         kind, token, permit2 = self.network.kind, self.token, self.permit2
         document: dict[str, object] = {
             "network": self.network.name,
@@ -122,7 +123,8 @@ class Allowance(NamedTuple):
 def find_holdings(
     nodes: NodeOpener, network: Network, owner: str, named: Sequence[Token], known_market: Callable[[], MarketState]
 ) -> Holdings:
-    """Read the balances of the `named` tokens, or all balances above 0 of known tokens. Raises as `Market.balance`."""
+    """Read the balances of the `named` tokens, or, without names, all balances above 0 of known tokens. Raises the same
+    errors as `Market.balance`."""
     address = parse_account(owner, network, "owner")
     tokens = [*named]
     if not tokens:
@@ -134,9 +136,10 @@ def find_holdings(
 
 
 def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token, spender: str | None) -> Allowance:
-    """Read the allowance of `spender`, by default of the contract that takes tokens for the network's router.
+    """Read the allowance of `spender`. The default is the contract that takes tokens for the network's router.
 
-    If quotes choose the router, this is the most trusted one. Raises as `Market.allowance`.
+    If quotes choose between routers, the default belongs to the most trusted one. Raises the same errors as
+    `Market.allowance`.
     """
     from swapcli.payload.dialects import router_dialect
 
@@ -148,7 +151,9 @@ def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token
     default = network.dialect_router.spender or network.router
     taker = default if spender is None else parse_account(spender, network, "spender")
     if taker is None:
-        raise InvalidOption(f"the catalogue has no router for {network.name}", hint="name the spender after the token")
+        raise InvalidOption(
+            f"the catalogue has no router for {network.name}", hint="give the spender's address after the token"
+        )
     if token.address == ZERO_ADDRESS:
         raise InvalidOption(f"{token.symbol} is native currency, which needs no allowance")
     through_permit2 = taker == network.router and router_dialect(network).permit_kind is PermitKind.PERMIT2
@@ -161,7 +166,8 @@ def read_holdings(
 ) -> Holdings:
     """Read the balances of an account at the latest block, in a few round trips.
 
-    `checks` compares the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a wrong token.
+    `checks` compares the tokens with their contracts. Raises `UpstreamError`, and `ConfigError` for a token that does
+    not match its contract.
     """
     from swapcli.families.reading.call_encoding import encode_call
     from swapcli.families.reading.calls import ContractCall
@@ -188,7 +194,8 @@ def read_holdings(
 def read_allowance(
     node: RpcNode, network: Network, owner: str, token: Token, spender: str, *, through_permit2: bool = False
 ) -> Allowance:
-    """Read an allowance at the latest block, and the allowance in Permit2 if the spender may take tokens through it.
+    """Read an allowance at the latest block. Also read the allowance in Permit2 if the spender may take tokens through
+    it.
 
     Raises `UpstreamError`, also if a token's contract does not respond.
     """

@@ -1,4 +1,4 @@
-"""The aggregators that a comparison queries for a sender, and the simulation of their offers."""
+"""Choose the aggregators that a comparison queries for a sender, and simulate their offers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class AggregatorOptions(NamedTuple):
-    """The aggregators to query for a sender, and the seconds within which each must respond.
+    """The aggregators to query on behalf of a sender, and the seconds within which each must respond.
 
-    `open_simulator` opens the simulator of their payloads. It is called after swapcli's own quotes, because importing
-    its modules takes as long as quoting. `left_out` gives, by name, the reasons why other aggregators are not queried.
+    `open_simulator` opens the simulator for the aggregators' payloads. It is called after swapcli's own quotes, because
+    importing its modules takes as long as quoting. `left_out` maps each aggregator that is not queried to the reason.
     """
 
     asked: Sequence[AskedAggregator]
@@ -32,18 +32,18 @@ class AggregatorOptions(NamedTuple):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that see the order."""
+        """The hosts to which the order is sent."""
         return tuple(dict.fromkeys(each.adapter.host for each in self.asked))
 
 
 def choose_aggregator_options(
     names: Sequence[str], sender: str | None, network: Network, nodes: NodeOpener, routers: RouterMemory
 ) -> AggregatorOptions:
-    """Return the options for querying the aggregators with these names, or `all` of them.
+    """Return the options for querying the aggregators called `names`, or every aggregator if `names` contains `all`.
 
-    Without a `sender`, offers are for an address that no one owns. Adapters, keys and the time-out come from the
-    settings; offers are simulated by the node that checks swaps. Raises `InvalidOption` for an aggregator that cannot
-    be queried.
+    Without a `sender`, offers are requested for an address that no one owns. Adapters, keys and the time-out come from
+    the settings. The node that checks swaps also simulates the offers. Raises `InvalidOption` for an aggregator that
+    cannot be queried.
     """
     from swapcli.quoting.openers.choose_aggregators import choose_aggregators
 

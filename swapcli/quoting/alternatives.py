@@ -1,4 +1,4 @@
-"""Alternative ways to fill an order, with their results and outputs."""
+"""Alternative ways to fill an order, with their outputs and costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class AlternativeKind(StrEnum):
-    """How an alternative fills the order."""
+    """The way in which an alternative fills the order."""
 
     SPLIT = "split"
     SINGLE_PATH = "singlePath"
@@ -62,10 +62,11 @@ class SimulationOutcome(StrEnum):
 
 
 class AlternativeSimulation(NamedTuple):
-    """The simulation of an alternative on the state after `block`. Amounts are in base units; None without a swap.
+    """The simulation of an alternative on the state after `block`. Amounts are in base units; None if nothing was
+    swapped.
 
-    `gas_units` is before refunds. `reason` says why a payload failed or was not simulated; `is_node_error` means that
-    the node did not execute it.
+    `gas_units` is before refunds. `reason` says why a payload failed or was not simulated. `is_node_error` means that
+    the node did not execute the payload.
     """
 
     outcome: SimulationOutcome
@@ -79,12 +80,13 @@ class AlternativeSimulation(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """One way to fill the order, with its figures, or with the error that prevented them.
+    """One way to fill the order, with its figures, or with the error if it failed.
 
     `name` is the display name of the only protocol or of the aggregator, or the URL of the service; empty for other
-    kinds. Amounts are in base units, None if unknown. `time_s` is the response time; None for the single path, which
-    every split quote finds on its way. `state` is the state of the quote. `simulation` is None unless aggregators were
-    queried. `package` is the installed package, with its version, that adds the aggregator; empty for all others.
+    kinds. Amounts are in base units, None if unknown. `time_s` is the response time; None for the single path, which is
+    found as part of the split quote. `state` is the state of the quote. `simulation` is None unless aggregators were
+    queried. `package` is the installed package, with its version, that adds the aggregator; empty for all other
+    alternatives.
     """
 
     kind: AlternativeKind
@@ -101,24 +103,24 @@ class Alternative(NamedTuple):
 
     @property
     def amount_paid(self) -> int | None:
-        """The simulated output, otherwise the quoted output; None if it failed."""
+        """The simulated output, or the quoted output if nothing was simulated; None if the alternative failed."""
         return self.amount_out if self._says_only else self._simulated.amount_out
 
     @property
     def paid_after_gas(self) -> int | None:
-        """The paid amount less its gas."""
+        """The amount paid, less the cost of its gas."""
         return self.output_after_gas if self._says_only else self._simulated.output_after_gas
 
     @property
     def gas_paid(self) -> tuple[int | None, float | None]:
-        """The simulated gas, otherwise the quoted gas, in units and in dollars."""
+        """The simulated gas, or the quoted gas if nothing was simulated, in units and in dollars."""
         shown = self if self._says_only else self._simulated
         return shown.gas_units, shown.gas_usd
 
     @property
     def shown_amounts(self) -> tuple[int | None, int | None]:
-        """The output, and the output after gas. If offers are simulated, a service's or an aggregator's amounts are the
-        simulated ones, None without a simulation."""
+        """The output, and the output after gas. If offers are simulated, services and aggregators have their simulated
+        amounts, or None if theirs was not simulated."""
         if self.kind not in REMOTE_KINDS or self.simulation is None:
             return self.amount_out, self.output_after_gas
         return (None, None) if self._says_only else (self.amount_paid, self.paid_after_gas)
@@ -134,11 +136,12 @@ class Alternative(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All alternatives for an order, best first: by output after gas, or by output if gas is unknown.
+    """All alternatives for an order, best first. They are ranked by output after gas, or by output if the gas is
+    unknown.
 
-    Alternatives proven by a simulation come before those that only state their output; those whose payload failed come
-    last. `figures` are those of the split quote, None if it failed. `hosts` were queried besides services, on behalf of
-    `sender`, which is None if no aggregator was queried. `quoted` is the split quote; None if it failed.
+    Alternatives proven by a simulation come before those that only claim an output, and alternatives whose payload
+    failed come last. `quoted` is the split quote, and `figures` are its figures; both are None if it failed. `hosts`
+    are the aggregators' hosts that were queried on behalf of `sender`, which is None if no aggregator was queried.
     """
 
     network: Network
@@ -150,8 +153,8 @@ class Comparison(NamedTuple):
     quoted: QuoteResult | None = None
 
     def proof(self) -> Proof:
-        """Return the proof of the split route's certificate. Raises as `SwapQuote.proof`, and the split route's own
-        error."""
+        """Return the proof of the split route's certificate. Raises the same errors as `SwapQuote.proof`, or the split
+        route's error if it failed."""
         from swapcli.quoting.proof import prove
 
         if self.quoted is None:
@@ -160,14 +163,14 @@ class Comparison(NamedTuple):
         return prove(self.quoted)
 
     def write_proof(self, path: str | PathLike[str]) -> Comparison:
-        """Write the proof, as `SwapQuote.write_proof`."""
+        """Write the proof to a file, like `SwapQuote.write_proof`."""
         self.proof().write(path)
         assert self.figures is not None
         return self._replace(figures=self.figures._replace(proof_file=os.fspath(path)))
 
     @own_document
     def document(self) -> ComparisonJson:
-        """Return the JSON of `swapcli compare`; amounts are text, in base units."""
+        """Return the JSON that `swapcli compare` prints. Amounts are strings of base units."""
         order, figures, kind = self.order, self.figures, self.network.kind
         document: ComparisonJson = {
             "network": self.network.name,
@@ -190,9 +193,9 @@ class Comparison(NamedTuple):
 
     @property
     def gas_value_source(self) -> GasValueSource | None:
-        """The source of the value of gas in amounts after gas, from the split quote if there is one.
+        """The source of the gas value used in amounts after gas. It comes from the split quote, if there is one.
 
-        Otherwise each service has its own.
+        Without a split quote, each service uses its own value.
         """
         if self.figures is not None:
             return self.figures.gas_value_source
@@ -258,16 +261,18 @@ class Comparison(NamedTuple):
         return any(each is not None and each.outcome is not SimulationOutcome.NOT_SIMULATED for each in simulations)
 
     def versus_split_bps(self, alternative: Alternative) -> float | None:
-        """Return how much more an alternative pays than the split quote, before gas; None if unknown."""
+        """Return how much more an alternative pays than the split quote, in basis points before gas; None if
+        unknown."""
         return _difference_bps(alternative.amount_paid, self.split.amount_paid)
 
     def versus_best_bps(self, alternative: Alternative) -> float | None:
-        """Return how much more an alternative pays than the best one, after gas: 0 for the best; None if unknown."""
+        """Return how much more an alternative pays than the best one, in basis points after gas: 0 for the best,
+        otherwise negative; None if unknown."""
         return _difference_bps(alternative.paid_after_gas, self.alternatives[0].paid_after_gas)
 
 
 class AnsweredAlternative(NamedTuple):
-    """An alternative with its source: a quote and its figures, or an aggregator's offer."""
+    """An alternative together with the quote and its figures, or with the aggregator's offer."""
 
     alternative: Alternative
     quoted: QuoteResult | None = None

@@ -1,4 +1,4 @@
-"""How people write amounts: `2.5k`, `1,000.5`, `$1000`, `50%`, `all`. Everything is exact; nothing becomes a float."""
+"""Parse amounts as users write them: `2.5k`, `1,000.5`, `$1000`, `50%`, `all`. All parsing is exact, without floats."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli hel
 
 
 def parse_notation(text: str) -> WrittenAmount:
-    """Parse an amount as people write it; the number is not yet checked against the token.
+    """Parse an amount as a user writes it. The number is not yet checked against the token's decimals.
 
-    Raises `InvalidAmount` for other text; for `1,5` and `1.000,5`, the hint gives the likely meaning.
+    Raises `InvalidAmount` for any other text. For `1,5` and `1.000,5`, the hint gives the likely meaning.
     """
     lowered = text.lower()
     if lowered == "all":
@@ -35,12 +35,12 @@ def parse_notation(text: str) -> WrittenAmount:
 
 
 def is_in_dollars(text: str) -> bool:
-    """Return whether an amount is written in dollars, as $1000 or 1000usd."""
+    """Return whether an amount is written in dollars, such as $1000 or 1000usd."""
     return text.startswith("$") or text.lower().endswith("usd")
 
 
 def scaled_number(number: str) -> tuple[int, int]:
-    """Return a plain decimal as an integer and the power of ten to divide it by: "2.50" is (250, 2)."""
+    """Return a plain decimal as an integer and the number of its decimal places: "2.50" is (250, 2)."""
     whole, _, fraction = number.partition(".")
     return int(whole + fraction or "0"), len(fraction)
 
@@ -50,7 +50,7 @@ def _in_percent(text: str) -> WrittenAmount:
     units, places = scaled_number(number) if len(number) <= SHOWN_INPUT_CHARACTERS else (0, 0)
     if not 0 < units <= 100 * 10**places:
         raise InvalidAmount(
-            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a valid part of a balance',
+            f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not a valid share of a balance',
             hint="write a percentage above 0% and up to 100%, or all",
         )
     return WrittenAmount(text, AmountUnit.PERCENT, number)

@@ -1,4 +1,4 @@
-"""Amounts of orders as people and programs write them, parsed exactly into base units."""
+"""Parse amounts in orders, as users and programs write them, exactly into base units."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _MAX_LIKELY_TOKENS = 10**11
 
 
 class ResolvedAmount(NamedTuple):
-    """An amount in base units. `note` explains a converted notation or an unlikely amount; it is empty for others."""
+    """An amount in base units. `note` explains a converted notation or an unlikely amount; otherwise it is empty."""
 
     amount: int
     note: str = ""
 
 
 def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
-    """Read an amount as people write it ("1.5", "2k", "$1000", "50%"); with `raw` it is in base units.
+    """Read an amount as a user writes it ("1.5", "2k", "$1000", "50%"), or in base units if `raw` is true.
 
-    The number is not yet checked against the token. Raises `InvalidAmount`.
+    The number is not yet checked against the token's decimals. Raises `InvalidAmount`.
     """
     if raw and not is_balance_part(text):
         return WrittenAmount(text, AmountUnit.SMALLEST, str(parse_raw_amount(text)))
@@ -56,9 +56,11 @@ def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
 def resolve_amount(
     amount: Amount | WrittenAmount, order: Order, options: QuoteOptions, source: QuoteSource
 ) -> ResolvedAmount:
-    """Return the amount for an order, whose own amount is ignored; `source` prices amounts in dollars.
+    """Return the base units of `amount` for an order. The order's own amount is ignored. `source` prices amounts in
+    dollars.
 
-    Raises `InvalidAmount`, `InvalidOption` for a share of a balance, and as `QuoteSource.quote` for dollars.
+    Raises `InvalidAmount`, and `InvalidOption` for a share of a balance. For dollars, also raises the errors of
+    `QuoteSource.quote`.
     """
     token = order.token_out if order.reverse else order.token_in
     if isinstance(amount, str):
@@ -66,7 +68,7 @@ def resolve_amount(
     if not isinstance(amount, WrittenAmount):
         return ResolvedAmount(to_base_units(amount, token))
     if amount.is_balance_part:
-        raise InvalidOption(f"{amount.text} is part of a balance, which cannot be used here", hint="write an amount")
+        raise InvalidOption(f"{amount.text} is a share of a balance, which cannot be used here", hint="write an amount")
     if amount.unit is AmountUnit.SMALLEST:
         return ResolvedAmount(int(amount.number))
     if amount.unit is AmountUnit.TOKENS:
@@ -91,15 +93,15 @@ def _base_units_note(amount: WrittenAmount, token: Token) -> str:
 
 
 def is_plain_amount(text: str) -> bool:
-    """Return whether an amount is a plain decimal of whole tokens, without separators, suffix or unit."""
+    """Return whether an amount is a plain decimal number of whole tokens, without separators, suffix or unit."""
     return bool(text.strip(".")) and _DECIMAL.fullmatch(text) is not None
 
 
 def to_base_units(amount: Amount, token: Token) -> int:
     """Return an amount of `token` in base units.
 
-    Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, including for
-    floats: most decimal fractions have no exact float, so a float may differ from the amount that was written.
+    Text and `Decimal` are in whole tokens, and an `int` is already in base units. Raises `InvalidAmount`. Floats are
+    rejected, because a float may differ from the decimal fraction that the caller wrote.
     """
     if isinstance(amount, str):
         return parse_amount(amount, token.decimals, token.symbol)

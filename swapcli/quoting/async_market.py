@@ -81,16 +81,18 @@ def _yielded(
 
 
 class AsyncMarket:
-    """Quotes on one network for asyncio programs: the names and types of `Market`, with every call awaited.
+    """Quotes on one network for asyncio programs. Names and types are the same as in `Market`, but every call is
+    awaited.
 
     Example:
 
         async with AsyncMarket.live("base", rpc_url="http://127.0.0.1:8545") as market:
             quote = await market.quote("ETH", "USDC", "1.5")
 
-    Each market has a separate thread, which runs its calls in turn, so the event loop never waits; use several markets
-    to quote in parallel. A market opens, and raises any error of opening, when it is first awaited. A call that is
-    cancelled before its turn does nothing; a call that has started finishes in the thread, and its result is dropped.
+    Each market has a separate thread, which runs its calls one at a time, so the event loop never waits. Use several
+    markets to quote in parallel. A market opens when it is first awaited, and raises its opening errors then. A call
+    that is cancelled before it has started does nothing. A call that has started finishes in the thread, and its result
+    is dropped.
     """
 
     def __init__(self, open_market: Callable[[], Market]) -> None:
@@ -160,7 +162,7 @@ class AsyncMarket:
             await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
-        """Like `Market.close`, after earlier calls have finished. A market that was never awaited needs no closing."""
+        """Like `Market.close`, once earlier calls have finished. A market that was never awaited need not be closed."""
         if self._is_closed:
             return
         self._is_closed = True

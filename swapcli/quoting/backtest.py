@@ -1,7 +1,7 @@
-"""The output of orders at past blocks: a quote for each order at each block, and statistics.
+"""Quote orders at past blocks: one quote for each order at each block, with statistics.
 
 Each quote is compared with the best single path, which has one pool per hop: the usual route of a simple router. Both
-are found on the same state, and count the gas of the block.
+are found on the same state, and pay the block's gas price.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WIN_BPS = 0.01
 
 
 class BacktestOrder(NamedTuple):
-    """An order of a backtest: `amount_in` is in base units."""
+    """An order in a backtest. `amount_in` is in base units."""
 
     id: str
     token_in: Token
@@ -49,11 +49,11 @@ class BacktestOrder(NamedTuple):
 
 
 class BacktestQuote(NamedTuple):
-    """The quote of an order at a past block. Amounts are in base units of the output token.
+    """The quote for an order at a past block. Amounts are in base units of the output token.
 
-    `output_after_gas` and `single_path_after_gas` are None if gas has no price; `single_out` is the output of the best
-    single path, None if no single path can fill the order. `pools` is the number of the route's pools. Without a quote,
-    `error` says why. `gas_value_source` is as in `QuoteFigures`.
+    `output_after_gas` and `single_path_after_gas` are None if gas has no price. `single_out` is the output of the best
+    single path, None if no single path can fill the order. `pools` is the number of pools in the route. If there is no
+    quote, `error` says why. `gas_value_source` is as in `QuoteFigures`.
     """
 
     block: int
@@ -71,7 +71,7 @@ class BacktestQuote(NamedTuple):
 
     @own_document
     def document(self, order: BacktestOrder) -> BacktestQuoteJson:
-        """Return one quote as JSON without nested values."""
+        """Return the quote as JSON without nested values."""
         return {
             "block": self.block,
             "timestamp": self.timestamp,
@@ -92,7 +92,8 @@ class BacktestQuote(NamedTuple):
 
     @property
     def gain_bps(self) -> float | None:
-        """The gain of the route over the single path, after gas if gas is known; None if the gain is unknown."""
+        """The route's gain over the single path in basis points, after gas if gas is known; None if the gain is
+        unknown."""
         route, single = self.output_after_gas, self.single_path_after_gas
         if route is None or single is None or single <= 0:
             route, single = self.amount_out, self.single_out
@@ -102,9 +103,9 @@ class BacktestQuote(NamedTuple):
 
 
 class OrderSummary(NamedTuple):
-    """Statistics of one order's quotes over the blocks.
+    """Statistics of one order's quotes over all blocks.
 
-    `rates` are output tokens per input token, in whole tokens; `gains` are basis points over the best single path; and
+    `rates` are output tokens per input token, in whole tokens. `gains` are in basis points over the best single path.
     `win_share` is the share of comparisons in which the route pays more.
     """
 
@@ -117,7 +118,7 @@ class OrderSummary(NamedTuple):
 
 
 class BacktestSummary(NamedTuple):
-    """Statistics of all orders' quotes: counts, gains and the share of wins, as in `OrderSummary`."""
+    """Statistics of all orders' quotes: counts, gains and the share of comparisons won, as in `OrderSummary`."""
 
     orders: tuple[OrderSummary, ...]
     quoted: int
@@ -127,7 +128,8 @@ class BacktestSummary(NamedTuple):
 
 
 class Backtest(NamedTuple):
-    """The quotes of orders at past `blocks`. `quotes` are sorted by block, then order; None if they are in a file."""
+    """The quotes for orders at past `blocks`. `quotes` are sorted by block, then by order; None if they were written to
+    a file."""
 
     network: Network
     blocks: Sequence[int]
@@ -138,12 +140,12 @@ class Backtest(NamedTuple):
     def of(
         cls, network: Network, blocks: Sequence[int], orders: Sequence[BacktestOrder], quotes: Sequence[BacktestQuote]
     ) -> Backtest:
-        """Return the backtest for orders with these quotes."""
+        """Return the backtest that consists of `quotes` for `orders`."""
         return cls(network, blocks, summarize_backtest(orders, quotes), tuple(quotes))
 
     @own_document
     def document(self) -> BacktestJson:
-        """Return the JSON of `swapcli backtest`."""
+        """Return the JSON that `swapcli backtest` prints."""
         network, blocks, summary, quotes = self
         document: BacktestJson = {
             "network": network.name,
@@ -180,7 +182,7 @@ class Backtest(NamedTuple):
 
 
 class PastQuotes(NamedTuple):
-    """Quotes `orders` at past blocks of `node`; `known` are the pools available to them."""
+    """A source of quotes for `orders` at past blocks of `node`. `known` provides the pools that quotes may use."""
 
     node: HistoryNode
     known: PoolSource
@@ -188,21 +190,21 @@ class PastQuotes(NamedTuple):
     options: QuoteOptions
 
     def check(self, block: int) -> None:
-        """Raise `InvalidInput` if a block does not exist yet; node errors are raised as well."""
+        """Raise `InvalidInput` if the block does not exist yet. Errors from the node are raised as well."""
         self.node.read_past_head(block)
 
     def at(self, block: int) -> list[BacktestQuote]:
-        """Return the quotes at a block. Raises as `quote_block`."""
+        """Return the quotes at a block, in the order of `orders`. Raises the same errors as `quote_block`."""
         return quote_block(self.node, self.known, block, self.orders, self.options)
 
 
 def quote_block(
     node: HistoryNode, known: PoolSource, block: int, orders: Sequence[BacktestOrder], options: QuoteOptions
 ) -> list[BacktestQuote]:
-    """Return the quotes of orders at a block, in their order; `known` are the pools available to them.
+    """Return the quotes for `orders` at a block, in the same order. `known` provides the pools that quotes may use.
 
-    Raises `UpstreamError` if the node does not have the block or its state, `InvalidInput` for a block that does not
-    exist.
+    Raises `UpstreamError` if the node does not have the block or its state, and `InvalidInput` for a block that does
+    not exist.
     """
     view = view_past_block(node, block)
     header = view.read_head().block
@@ -239,7 +241,7 @@ def _count_pools(answer: LocalQuote) -> int:
 
 
 def summarize_backtest(orders: Sequence[BacktestOrder], quotes: Iterable[BacktestQuote]) -> BacktestSummary:
-    """Return the statistics of the orders' quotes."""
+    """Return statistics of the quotes for `orders`."""
     by_order: dict[str, list[BacktestQuote]] = {order.id: [] for order in orders}
     for quote in quotes:
         by_order[quote.order_id].append(quote)

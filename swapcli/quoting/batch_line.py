@@ -1,4 +1,4 @@
-"""The results of a batch of orders."""
+"""The lines with the results of a batch of orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BatchLine(NamedTuple):
-    """An order's id in a batch, and its `result`: the JSON of its quote or of its failure."""
+    """One line with the id of an order in a batch, and its `result`: the JSON of its quote or of its error."""
 
     id: int | str
     result: Mapping[str, Any]
@@ -24,5 +24,5 @@ class BatchLine(NamedTuple):
         return cls(id, {**render_no_route(message), "errorCode": code})
 
     def document(self) -> BatchLineJson:
-        """Return the JSON of one line of `swapcli route --batch`."""
+        """Return the JSON of one line that `swapcli route --batch` prints."""
         return {"id": self.id, "result": {**self.result}}

@@ -1,8 +1,10 @@
-"""Compare ways to fill one order: all at the same time, and those computed in this process on the same state.
+"""Compare ways to fill one order. All ways are computed at the same time, and those computed in this process use the
+same state.
 
-Aggregators are queried only if the user names them. Results are made comparable: expected outputs less gas, whose value
-is always that of the split route's quote. With a node, the payloads of the split route, services and aggregators are
-then simulated for one sender at one block, and ranked by their simulated outputs, not their quoted ones.
+Aggregators are queried only if the user names them. To make results comparable, the value of gas from the split route's
+quote is subtracted from every expected output. If there is a node, the payloads of the split route, services and
+aggregators are then simulated for one sender at one block. They are ranked by their simulated outputs instead of their
+quoted ones.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ def compare_alternatives(
 ) -> Comparison:
     """Return the alternatives for filling an order. Services (by URL) and aggregators are queried in parallel.
 
-    The direct quote and single-protocol quotes respect the order's limits; without `lists_local_ways`, this process
-    computes only the split route. An alternative that fails raises nothing: its `error` has the reason.
+    The direct quote and single-protocol quotes respect the order's limits. Unless `lists_local_ways` is true, this
+    process computes only the split route. If an alternative fails, nothing is raised, and its `error` has the reason.
     """
     has_split = Event()
     plain = request._replace(certify=False, proof=False)  # only the split route is certified

@@ -1,6 +1,7 @@
-"""Measure the depth of a market: quotes for a ladder of amounts, and the amounts at given levels of price impact.
+"""Measure the depth of a market with quotes for a ladder of amounts, and find the amounts at given levels of price
+impact.
 
-Every figure comes from a quote for exactly the given amount; nothing is interpolated.
+Every figure comes from a quote for exactly that amount. Nothing is interpolated.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ _STEPS: Final = 9_000
 def measure_depth(
     source: QuoteSource, request: QuoteRequest, terms: SwapTerms, amounts: Sequence[int] = (), start: int = 1
 ) -> Depth:
-    """Quote the order of `request` for each of `amounts`, and find the levels of price impact, all on one state.
+    """Quote the order in `request` for each of `amounts`, and find the amounts at given levels of price impact. All
+    quotes use the same state.
 
-    Without `amounts`, the ladder has steps of 1, 2 and 5 from at most `start`, until the impact is above `LAST_IMPACT`
-    or there is no route. All amounts are sold, in base units. Raises as `QuoteSource.quote` for the smallest amount.
+    Without `amounts`, a ladder with steps of 1, 2 and 5 begins at or just below `start`, and ends when the impact is
+    above `LAST_IMPACT` or there is no route. Amounts are sold, and are in base units. Raises the same errors as
+    `QuoteSource.quote` for the smallest amount.
     """
     prober = _Prober(source, request, terms)
     ladder = sorted(set(amounts)) or list(ladder_from(start))
@@ -67,7 +70,8 @@ def measure_depth(
 
 
 def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
-    """Return the first amount of a ladder: `_START_USD` worth, or one whole token if it has no USD price."""
+    """Return the first amount of a ladder in base units: the amount worth `_START_USD`, or one whole token if it has no
+    USD price."""
     whole_token: int = 10**order.token_in.decimals
     try:
         return resolve(f"${_START_USD}").amount
@@ -76,7 +80,7 @@ def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
 
 
 def ladder_from(start: int) -> Iterator[int]:
-    """Yield amounts in steps of 1, 2 and 5, starting with the largest at or below `start`."""
+    """Yield amounts in steps of 1, 2 and 5, starting with the largest step at or below `start`."""
     power = 10 ** (len(str(max(start, 1))) - 1)
     index = sum(factor * power <= start for factor in (2, 5))
     for step in range(index, index + MAX_STEPS):
@@ -84,9 +88,10 @@ def ladder_from(start: int) -> Iterator[int]:
 
 
 def find_level(fraction: float, points: Sequence[DepthPoint], probe: Callable[[int], DepthPoint | None]) -> DepthLevel:
-    """Find the smallest amount above which the price impact exceeds `fraction`, by bisection of amounts of four digits.
+    """Find the amount above which the price impact exceeds `fraction`, by bisection over amounts with four significant
+    digits.
 
-    `points` are known quotes, smallest first; beyond the last of them, larger amounts are tried.
+    `points` are known quotes, smallest first. If none exceeds `fraction`, larger amounts are tried.
     """
     within: DepthPoint | None = None
     beyond: DepthPoint | None = None

@@ -1,4 +1,4 @@
-"""The depth of a market for a token pair: how much larger amounts lose."""
+"""The depth of a market for a token pair: how much price impact larger amounts have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DepthPoint(NamedTuple):
-    """A quote for one amount, in base units; `impact` is None if it is unknown, and so is `sold_usd` without a
+    """A quote for one amount, in base units. `impact` is None if it is unknown, and `sold_usd` if the token has no
     price."""
 
     amount_in: int
@@ -26,16 +26,16 @@ class DepthPoint(NamedTuple):
     sold_usd: float | None = None
 
     def exceeds(self, fraction: float) -> bool:
-        """Return whether the price impact is known and above a fraction."""
+        """Return whether the price impact is known and above `fraction`."""
         return self.impact is not None and self.impact.fraction > fraction
 
 
 class DepthLevel(NamedTuple):
-    """The amount at which the price impact reaches a fraction.
+    """The amount at which the price impact reaches `fraction`.
 
-    `within` is a quote whose impact is at most `fraction`; `beyond` is one for the next larger amount, whose impact is
-    above it. Amounts have four significant digits. `within` is None if the smallest amount already exceeds the
-    fraction, `beyond` if the liquidity ends before an amount does.
+    `within` is a quote whose impact is at most `fraction`. `beyond` is a quote for the next larger amount, whose impact
+    is above `fraction`. Amounts have four significant digits. `within` is None if the smallest amount already exceeds
+    the fraction, and `beyond` is None if the liquidity ends before any amount exceeds it.
     """
 
     fraction: float
@@ -46,8 +46,8 @@ class DepthLevel(NamedTuple):
 class Depth(NamedTuple):
     """Quotes for a ladder of amounts, smallest first, and the amounts at given levels of price impact.
 
-    `figures` are from the quote for the smallest amount. `has_end` is true if the next amount of the ladder has no
-    route. `notes` explain how amounts such as "2k" were read.
+    `figures` are from the quote for the smallest amount. `has_end` is true if there is no route for the next amount in
+    the ladder. `notes` explain how amounts such as "2k" were read.
     """
 
     network: Network
@@ -61,7 +61,8 @@ class Depth(NamedTuple):
 
     @own_document
     def document(self) -> DepthJson:
-        """Return the JSON of `swapcli depth`; amounts are text, in base units, and impacts and levels in percent."""
+        """Return the JSON that `swapcli depth` prints. Amounts are strings of base units, and impacts and levels are in
+        percent."""
         return {
             "network": self.network.name,
             "inputToken": render_swap_token(self.token_in, self.network),

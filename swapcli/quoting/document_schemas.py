@@ -1,4 +1,4 @@
-"""JSON schemas by name: of the documents that commands print, and of network files."""
+"""JSON schemas, by name, for the documents that commands print and for network files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NETWORK_FILE: Final = "network"
 
 @checks_arguments
 def schema(name: str) -> JsonSchema:
-    """Return the JSON schema of a command's document, such as "route" or "market-info", or of a "network" file.
+    """Return the JSON schema for a command's document, such as "route" or "market-info", or for a "network" file.
 
     Raises `InvalidOption`.
     """

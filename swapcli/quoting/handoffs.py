@@ -1,4 +1,4 @@
-"""Render prepared swaps as documents for other signers: a Safe batch, and a wallet request."""
+"""Convert prepared swaps to documents for other signers: a Safe batch, or a wallet request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _PreparedToSign(Protocol):
 
 
 def safe_batch(prepared: _PreparedToSign) -> SafeBatchJson:
-    """Return the file for Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
+    """Return a prepared swap as a file for Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
     transactions = _evm_transactions(prepared, "a Safe's batch")
     token_in, token_out = traded_tokens(prepared.route, prepared.payload, prepared.network)
     texts = BatchTexts(
@@ -62,7 +62,7 @@ def safe_batch(prepared: _PreparedToSign) -> SafeBatchJson:
 
 
 def wallet_calls(prepared: _PreparedToSign) -> WalletCallsRequestJson:
-    """Return the request `wallet_sendCalls`. Raises `InvalidOption` on Starknet."""
+    """Return a prepared swap as the wallet request `wallet_sendCalls`. Raises `InvalidOption` on Starknet."""
     transactions = _evm_transactions(prepared, "a request for wallet calls")
     return wallet_calls_document(transactions, prepared.network.chain_id)
 

@@ -1,4 +1,4 @@
-"""Health checks of a source: whether it has pools and can quote an order."""
+"""Check the health of a source: whether it has pools and can quote an order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PRICES: Final = {
 
 
 class Sample(NamedTuple):
-    """An order quoted to check that quoting works; amounts are in base units."""
+    """The order that was quoted to check that quoting works. Amounts are in base units."""
 
     token_in: Token
     token_out: Token
@@ -56,9 +56,9 @@ class Sample(NamedTuple):
 
 
 class Health(NamedTuple):
-    """The result of a health check, which took `time_s`.
+    """The result of a health check. The check took `time_s`.
 
-    `status` is 200 if the source is healthy. A value that a service does not report is None.
+    `status` is 200 if the source is healthy. Values that a service does not report are None.
     """
 
     network: str
@@ -77,13 +77,13 @@ class Health(NamedTuple):
 
     @property
     def prices(self) -> str | None:
-        """The kind of the prices: live, stored, recorded, modelled or synthetic; None if that is unknown."""
+        """The kind of prices: live, stored, recorded, modelled or synthetic; None if it is unknown."""
         provenance = self.state_source.provenance if self.state_source else None
         return _PRICES[provenance] if provenance is not None else None
 
     @own_document
     def document(self) -> HealthDocumentJson:
-        """Return the JSON of a network in `swapcli health`."""
+        """Return the JSON that `swapcli health` prints for a network."""
         from swapcli.interface.quote_fields import render_state_source
 
         return {
@@ -100,7 +100,7 @@ class Health(NamedTuple):
 
 
 class MarketSize(NamedTuple):
-    """The number of pools, and of swappable tokens."""
+    """The number of pools and the number of swappable tokens in a market."""
 
     pools: int
     tokens: int
@@ -109,10 +109,11 @@ class MarketSize(NamedTuple):
 def check_market(
     market: MarketState, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
 ) -> Health:
-    """Return the health of a market: whether it has pools, and `quote` can quote an order for two of its main tokens.
+    """Return the health of a market: whether it has pools, and whether `quote` can quote an order between two of its
+    main tokens.
 
-    If `market` is only a part of the source, `count` is the source's size. The result has the state of the sample
-    quote.
+    If `market` is only a part of the source, `count` is the size of the whole source. The result has the state of the
+    sample quote.
     """
     count = count or size_of(market)
     state_source = StateSource.of(market, clock.now_s())
@@ -137,9 +138,10 @@ def check_market(
 
 
 def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], QuoteResult], clock: Clock) -> Health:
-    """Return the health of a market after a quote of its sample order by `quote`, which reads the state again.
+    """Return the health of a market after quoting its sample order again with `quote`, which reads the state from a
+    node.
 
-    `known` is the health of the market before that. If the quote fails, there is no state to report.
+    `known` is the market's health before that quote. If the quote fails, there is no state to report.
     """
     sample = known.sample
     if sample is None:
@@ -162,7 +164,8 @@ def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], 
 
 
 def judge_prices(health: Health, request: PriceRequest) -> Health:
-    """Return the health of a source: unhealthy if its prices are not real and the user did not request them."""
+    """Return the health of a source. It is unhealthy if its prices are not real and the user did not request such
+    prices."""
     state = health.state_source
     if not health.is_healthy or state is None or may_use(state, PriceUse.NUMBER, request):
         return health

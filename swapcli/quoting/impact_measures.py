@@ -1,7 +1,7 @@
-"""The price impact of a swap: the fraction of its value that is lost, by every available measure.
+"""Compute the price impact of a swap, the fraction of its value that is lost, by every available measure.
 
-USD prices reveal a pool whose price is off the market. The spot prices of the route's pools need no USD prices and are
-hard to manipulate with dust. Neither is certain, so the highest figure counts.
+USD prices reveal a pool whose price is off the market. Spot prices in the route's pools need no USD prices, and are
+hard to manipulate with tiny amounts. Neither measure is certain, so the highest figure is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 
 def impact_of(answer: QuoteResult) -> PriceImpact | None:
-    """Return the price impact of a quote; None if it is unknown."""
+    """Return the price impact of a quote, the highest by any measure; None if it is unknown."""
     return _highest(measure_impacts(answer))
 
 
@@ -37,10 +37,10 @@ def highest_impact(
     *,
     reported: float | None = None,
 ) -> PriceImpact | None:
-    """Return the highest figure for a route that pays `amount_out`; None if there is no figure.
+    """Return the highest price impact by any measure, for a route that pays `amount_out`; None if it is unknown.
 
-    `pools` are the route's pools in the state before the swap, None if only a service knows them; `reported` is the
-    service's own figure.
+    `pools` are the route's pools in the state before the swap, None if only a service knows them. `reported` is the
+    figure that the service reports.
     """
     return _highest(_measure(result, amount_out, network, pools, reported))
 

@@ -1,7 +1,7 @@
-"""Find the plugins of installed packages in the metadata of their entry points: docs/plugins.md explains them.
+"""Find the plugins in installed packages by the metadata of their entry points. docs/plugins.md explains plugins.
 
-This is the only module that reads that metadata. It is imported only for a name that is not built in, or for a list of
-names: importing `importlib.metadata` takes longer than a quote.
+This is the only module that reads that metadata. It is imported only to find a name that is not built in, or to list
+names, because importing `importlib.metadata` takes longer than a quote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_REASON: Final = 200  # characters of the error of a package; chosen
 
 
 class InstalledPlugins:
-    """The entry points of the installed packages. `core.plugins.PluginSource` describes the methods.
+    """The entry points of installed packages. `core.plugins.PluginSource` describes the methods.
 
     The metadata is read once. A skipped entry point causes one warning, when its group is listed or when it is loaded.
     """
@@ -50,7 +50,7 @@ class InstalledPlugins:
         return {name: plugin for name, (plugin, _) in sorted(self._in_group(group).items())}
 
     def load(self, group: str, name: str, check: Callable[[object], T]) -> T | None:
-        """Return the result of `check` for an entry point's object, which is loaded and checked once."""
+        """Return the result of `check` for the object of an entry point. The object is loaded and checked only once."""
         with self._lock:
             key = (group, name)
             if key in self._loaded:
@@ -69,7 +69,7 @@ class InstalledPlugins:
             return value
 
     def reason(self, group: str, name: str) -> str | None:
-        """Return why the entry points with this name were skipped."""
+        """Return why the entry points called `name` were skipped; None if none were."""
         self._in_group(group)
         return self._reasons.get((group, name))
 

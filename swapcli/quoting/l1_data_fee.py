@@ -1,4 +1,5 @@
-"""The cost of a transaction's data on L1: OP-stack networks charge a fee, and Arbitrum networks charge more gas."""
+"""Compute the cost of a transaction's data on L1. OP-stack networks charge a fee, and Arbitrum networks charge more
+gas."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ _PLACEHOLDER_NONCE: Final = 1_000
 
 
 def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransaction | None = None) -> LocalQuote:
-    """Add the L1 fee for the swap's data to a quote and to its result.
+    """Return the quote with the L1 fee for the swap's data added to its costs.
 
-    The fee depends on the size of the transaction, taken from `payload`. Without one, for example before the recipient
-    is known, the size is that of a payload with a placeholder recipient and the default slippage; it differs by a few
-    bytes. The nonce has a usual length. The fee of an approval is not included, and routing does not take the fee into
-    account. If the route cannot be encoded, return the quote unchanged.
+    The fee depends on the size of the transaction, taken from `payload`. Without a payload, for example before the
+    recipient is known, the size is estimated with a placeholder recipient and the default slippage, and may be wrong by
+    a few bytes. A nonce of usual length is assumed. The fee for an approval is not included, and routing does not take
+    the fee into account. If the route cannot be encoded, return the quote unchanged.
     """
     quote = answer.quote
     built = payload or placeholder_payload(answer)
@@ -40,10 +41,10 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
 
 
 def with_l1_gas(answer: LocalQuote, gas_units: int) -> LocalQuote:
-    """Add the gas that its network charges for the swap's data to a quote and to its result.
+    """Return the quote with the gas that the network charges for the swap's data added to its costs.
 
-    The single path that it is compared with is charged the same gas, because its data is not priced. Routing does not
-    take the gas into account.
+    The single path with which the quote is compared gets the same gas added, because the cost of its own data is not
+    known. Routing does not take the gas into account.
     """
     quote, single = answer.quote, answer.quote.best_single_path_gas_units
     charged = quote._replace(
@@ -55,7 +56,7 @@ def with_l1_gas(answer: LocalQuote, gas_units: int) -> LocalQuote:
 
 
 def placeholder_payload(answer: LocalQuote) -> UnsignedTransaction | None:
-    """Return a payload of about the size of the real one; None if the route cannot be encoded."""
+    """Return a payload of about the same size as the real one; None if the route cannot be encoded."""
     quote = answer.quote
     network = answer.network._replace(router=answer.network.router or _PLACEHOLDER_ADDRESS)
     terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _PLACEHOLDER_ADDRESS)

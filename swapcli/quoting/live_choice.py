@@ -1,8 +1,8 @@
-"""Decide which nodes quotes read and how messages describe them. The order of precedence is defined only here.
+"""Decide which nodes quotes read, and how messages describe the nodes. The order of precedence is defined only here.
 
-`--offline` excludes all nodes. Otherwise the node of the option `--rpc-url` comes first. The setting `live` may exclude
-all others (`never`). Then come the nodes in the settings, the node of `ETH_RPC_URL` if it belongs to the network, and
-finally the network's public nodes in the catalogue.
+`--offline` excludes all nodes. Otherwise the node of the option `--rpc-url` comes first. If the setting `live` is
+`never`, there are no others. Otherwise, the nodes in the settings follow, then the node in `ETH_RPC_URL` if it belongs
+to the network, and finally the network's public nodes in the catalogue.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_HOSTS: Final = 100  # that are remembered
 
 
 class NodeOrigin(Enum):
-    """The source that names a node."""
+    """The place where a node was named: an option, a setting, an environment variable or the catalogue."""
 
     OPTION = auto()
     SETTINGS = auto()
@@ -39,10 +39,10 @@ class NodeOrigin(Enum):
 
 
 class NodeChoice(NamedTuple):
-    """Nodes of one network in the order in which to try them, and the headers of requests to them.
+    """The nodes of one network, in the order in which to try them, and the headers for requests to them.
 
     Nodes whose `origin` is `VARIABLE` may belong to a different network. If the variable's value is not a node URL,
-    there are no `urls`: other tools use the variable as well, so it is skipped and never stops a command.
+    `urls` is empty. Other tools use the variable as well, so a wrong value never stops a command.
     """
 
     origin: NodeOrigin
@@ -60,17 +60,17 @@ class NodeRules(NamedTuple):
 
     @property
     def excludes_nodes(self) -> bool:
-        """Return whether quotes must not read a node, and use stored and modelled state instead."""
+        """Return whether quotes must not read a node, and must use stored or modelled state instead."""
         return self.is_offline or (self.rpc_url is None and self.settings.live is LiveMode.NEVER)
 
     @property
     def requires_node(self) -> bool:
-        """Return whether a quote without a node is an error."""
+        """Return whether a quote is an error if no node can be read."""
         return not self.is_offline and self.settings.live is LiveMode.REQUIRE
 
     @property
     def price_request(self) -> PriceRequest:
-        """How the user asked for prices that are not real, for `quoting.price_policy`."""
+        """How the user requested prices that are not real, for `quoting.price_policy`."""
         if self.excludes_nodes:
             return PriceRequest.OFFLINE
         return PriceRequest.NONE if self.settings.market is None else PriceRequest.MARKET
@@ -84,7 +84,8 @@ class NodeRules(NamedTuple):
         return "none is set"
 
     def explain_missing_pools(self, network: Network) -> tuple[str, str]:
-        """Return the reason why no node lists the network's pools, as the end of a sentence, and a hint."""
+        """Return the reason why the network's pools cannot be listed from a node, as the end of a sentence, and a
+        hint."""
         if self.is_offline:
             return f"no node is read: {self.why_no_node()}", "remove --offline"
         if not self.excludes_nodes and any(choice.urls for choice in self.quoted_nodes(network)):
@@ -92,7 +93,7 @@ class NodeRules(NamedTuple):
         return f"no node is read: {self.why_no_node()}", missing_node_hint(network)
 
     def named_nodes(self, network: Network, *, uses_option: bool = True) -> NodeChoice | None:
-        """Return the nodes that the user has named for a network; None if there are none, or if offline."""
+        """Return the nodes that the user has named for a network; None if there are none, or if nodes are excluded."""
         if self.is_offline:
             return None
         if self.rpc_url is not None and uses_option:
@@ -105,7 +106,8 @@ class NodeRules(NamedTuple):
         return NodeChoice(NodeOrigin.SETTINGS, urls, headers) if urls else None
 
     def quoted_nodes(self, network: Network) -> Iterator[NodeChoice]:
-        """Yield the nodes that quotes may read; each is tried if the previous one belongs to a different network."""
+        """Yield the nodes that quotes may read, in order. Each is tried if the previous one belongs to a different
+        network."""
         if self.excludes_nodes:
             return
         named = self.named_nodes(network)
@@ -130,30 +132,31 @@ class NodeRules(NamedTuple):
 
 
 def node_variable(name: str) -> str:
-    """Return the environment variable that sets the node of the network called `name`."""
+    """Return the name of the environment variable that sets the node of the network called `name`."""
     return variable_of(f"{NETWORKS}.{name}.rpc_url")
 
 
 def own_node_hint(network: Network, option: str = "--rpc-url") -> str:
-    """Return a hint on how to set a node for a network; `option` takes its URL."""
+    """Return a hint on how to set a node for a network. `option` is the option that takes the node's URL."""
     return f"give {option} URL, or set {node_variable(network.name)}"
 
 
 def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
-    """Return a hint on how to set a node for a network, with the URL of a public one; `option` takes its URL."""
+    """Return a hint on how to set a node for a network, with a public node's URL as the example. `option` is the option
+    that takes the URL."""
     ways = own_node_hint(network, option)
     return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
 
 
 def no_known_node(network: Network) -> InvalidOption:
-    """Return the error for a network for which neither the user nor the catalogue names a node."""
+    """Return the error for a network without a node, neither from the user nor in the catalogue."""
     return InvalidOption(f"no node is known for {network.name}", hint=missing_node_hint(network))
 
 
 class NamedHosts:
-    """The file that records when each public host was shown to the user: each is shown once a day.
+    """A file that records when each public host was last shown to the user. Each host is shown once a day.
 
-    If it cannot be written, every run shows them.
+    If the file cannot be written, every run shows the hosts.
     """
 
     def __init__(self, path: Path, now_s: Callable[[], float]) -> None:
@@ -161,7 +164,7 @@ class NamedHosts:
         self._named: set[str] = set()
 
     def is_new(self, host: str) -> bool:
-        """Return whether a host must be shown now, and record it."""
+        """Return whether a host has to be shown now, and record that it was shown."""
         if host in self._named:
             return False
         from swapcli.state.remembered_json import read_json_file, write_json_file

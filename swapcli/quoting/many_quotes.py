@@ -1,7 +1,7 @@
 """Quote many orders on one market, in this process or with any standard library executor.
 
-Each worker receives the market once: orders refer to it by its hash, and a worker that lacks it is sent the orders
-again with the market.
+Each worker receives the market only once. Orders refer to the market by its hash. If a worker does not have that
+market, it receives the orders again together with the market.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _KEPT_MARKETS: Final = 2  # in each worker
 
 
 class ManyQuote(NamedTuple):
-    """The result of one of many orders: its quote, or the error that `Market.quote` would raise.
+    """The result of one order among many: its quote, or the error that `Market.quote` would raise.
 
-    `id` is the order's own, or its number, counted from 0.
+    `id` is the order's own id, or its number, counted from 0.
     """
 
     id: object
@@ -52,7 +52,7 @@ class ManyQuote(NamedTuple):
 
 
 class PreparedOrder(NamedTuple):
-    """An order that can be quoted, with the terms of its quote; or the error that it has already caused."""
+    """An order in base units with the terms of its quote, or the error if the order is invalid."""
 
     id: object
     request: QuoteRequest | None
@@ -61,7 +61,7 @@ class PreparedOrder(NamedTuple):
 
 
 def read_order(order: object) -> tuple[Any, Any, Any]:
-    """Return the tokens and the amount of an order in the form that `Market.quote_many` takes. Raises
+    """Return the tokens and the amount of an order, given in a form that `Market.quote_many` accepts. Raises
     `InvalidInput`."""
     if not isinstance(order, Mapping):
         parts = list(order) if _is_sequence(order) else None
@@ -84,7 +84,8 @@ def read_order(order: object) -> tuple[Any, Any, Any]:
 
 
 def is_answered(order_id: object, answered: Container[object]) -> bool:
-    """Return whether an id already has a result. Raises `InvalidInput` for an id that is not hashable."""
+    """Return whether the order with that id already has a result. Raises `InvalidInput` for an id that is not
+    hashable."""
     try:
         return order_id in answered
     except TypeError:
@@ -123,7 +124,8 @@ _Sent: TypeAlias = tuple[QuoteRequest, SwapTerms] | SwapcliError
 def quote_in_executor(
     source: InMemorySource, market: PreparesSwaps, orders: Iterable[PreparedOrder], executors: Executors
 ) -> Iterator[ManyQuote]:
-    """Yield the results in order, like those of `market`, whose source is `source`. Raises as `answer_in_order`."""
+    """Yield the results for `orders`, in order, as `market` would. `source` is the source of `market`. Raises the same
+    errors as `answer_in_order`."""
     sent: deque[PreparedOrder] = deque()
 
     def send() -> Iterator[_Sent]:

@@ -1,4 +1,4 @@
-"""A market: quotes and transactions on one network, for programs and for the command line."""
+"""A market for quotes and transactions on one network, for programs and for the command line."""
 
 from __future__ import annotations
 
@@ -76,20 +76,21 @@ _LOWER_LEVEL = frozenset({
 
 
 class Market:
-    """A market of one network. Open it with a class method; close it, or use it as a context manager.
+    """A market for quotes on one network. Open it with a class method. Use it as a context manager, or close it.
 
     Example:
 
         with Market.embedded("base") as market:
             print(market.quote("ETH", "USDC", "1.5").amount_out_decimal)
 
-    All class methods take `settings`, by dotted key as in the settings file (`{"networks.base.router": "0x..."}`),
-    which override the user's own. They also take `warn`, which receives warnings as sentences; the default is the
-    logger `swapcli`. Methods may be called from any thread; they run one at a time. All errors are `SwapcliError`s.
+    All class methods take `settings`, which override the user's settings. Keys are dotted as in the settings file
+    (`{"networks.base.router": "0x..."}`). They also take `warn`, a function that receives warnings as sentences; by
+    default, the logger `swapcli` receives them. Methods may be called from any thread, and run one at a time. All
+    errors are `SwapcliError`s.
 
-    The same order on the same state always gives the same quote. With `reuse_searches=True`, quotes start from earlier
-    quotes of similar orders: the same pair with an amount within 25 percent, also at later blocks. Most are about twice
-    as fast, and their amounts may depend on earlier orders by less than 0.01 basis points.
+    The same order on the same state always gives the same quote. With `reuse_searches=True`, a quote starts from an
+    earlier quote for a similar order (the same pair, with an amount within 25 percent), also at later blocks. Most
+    quotes are then about twice as fast, and their amounts may vary with earlier orders by less than 0.01 basis points.
     """
 
     def __init__(
@@ -120,15 +121,15 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the market that the command line uses for `network`, a name or chain id.
+        """Open the market that the command line uses for `network`, which is a name or chain id.
 
-        If no node responds and there is no store, its prices are modelled, not real: to get an error instead, pass
+        If no node responds and there is no store, the prices are modelled, not real. To get an error instead, pass
         `settings={"live": "require"}`, or use `Market.live`.
 
-        The market is the service in the settings, if any; otherwise the market file, the store or the embedded market;
-        and without any of these, the pools that factories list for the tokens of an order. An order's pools are read
-        from the node in the settings, otherwise from the network's public nodes, unless `offline` or the setting `live`
-        excludes them. If no public node responds, quotes use stored or modelled state and carry the warning
+        The market is the service in the settings, if any, otherwise the market file, the store or the embedded market.
+        If there is none of these, it has the pools that factories list for an order's tokens. An order's pools are read
+        from the node in the settings or, without one, from the network's public nodes, unless `offline` or the setting
+        `live` excludes nodes. If no public node responds, quotes use stored or modelled state and carry the warning
         `LIVE_UNAVAILABLE`. A transaction on modelled prices raises `ModelledState`, unless nodes are excluded. `block`
         is as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
@@ -144,9 +145,9 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the embedded market: modelled prices of a few hundred pools, without a connection.
+        """Open the embedded market, which has modelled prices for a few hundred pools. No connection is used.
 
-        Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
+        Raises `UnknownNetwork`, and `MarketUnavailable` if the network has no embedded market.
         """
         return cls(*_opener(settings, warn, reuse_searches).embedded(network))
 
@@ -163,7 +164,7 @@ class Market:
     ) -> Self:
         """Open a market file. With `skip_bad_pools`, malformed pools are skipped with a warning.
 
-        Raises `MarketError`, which names the file, the pool and the field.
+        Raises `MarketError`, whose message names the file, the pool and the field.
         """
         return cls(*_opener(settings, warn, reuse_searches).from_file(path, skip_bad_pools=skip_bad_pools))
 
@@ -178,9 +179,9 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open the store of `swapcli sync`, in `folder` or in the folder from the settings.
+        """Open the store that `swapcli sync` keeps, in `folder` or in the folder from the settings.
 
-        Each quote uses the latest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
+        Each quote uses the latest block in the store. Raises `ConfigError` if there is no store, and `MarketError`.
         """
         return cls(*_opener(settings, warn, reuse_searches).store(network, folder))
 
@@ -196,14 +197,14 @@ class Market:
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open a market whose pools are read from a node, at the recent or past `block`.
+        """Open a market whose pools are read from a node, at a recent block or a past one.
 
-        A recent block is latest, pending, safe or finalized; a past one is named by its number or hash. Quotes at a
-        past block have its gas price, build no transaction and are not cached. Blocks older than a few minutes need an
-        archive node. `rpc_url` is an http or https URL; without it, the node from the settings or a public one is used.
-        The pools are those of the store, otherwise those of the embedded market. Quotes within one block time share a
-        block; `refresh` makes the next quote read a new one. Raises `ConfigError` for an invalid URL, `InvalidOption`
-        without a node; quotes raise `UpstreamError`.
+        `block` is "latest", "pending", "safe" or "finalized", or a past block's number or hash. Quotes at a past block
+        use its gas price, cannot build transactions, and are not cached. Blocks older than a few minutes need an
+        archive node. `rpc_url` is an http or https URL. Without it, the node from the settings or a public node is
+        used. The pools are the store's pools or, without a store, those of the embedded market. Quotes within one block
+        time share a block; `refresh` makes the next quote read a new one. Raises `ConfigError` for an invalid URL, and
+        `InvalidOption` if there is no node. Quotes raise `UpstreamError` if the node fails.
         """
         return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url))
 
@@ -214,48 +215,49 @@ class Market:
     ) -> Self:
         """Open the market of a remote service. The API key comes from the settings.
 
-        Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
+        Raises `ConfigError` for an invalid URL. Quotes raise `UpstreamError` if the service fails.
         """
         return cls(*_opener(settings, warn).service(network, api_url))
 
     @property
     def source(self) -> QuoteSource:
-        """The source of the quotes. Raises `MarketUnavailable` after `close`."""
+        """The source of this market's quotes. Raises `MarketUnavailable` after `close`."""
         if not self._finalizer.alive:
             raise closed_market()
         return self._source
 
     @property
     def network(self) -> Network:
-        """The network of the quotes."""
+        """The network on which the market quotes."""
         return self._source.network
 
     @property
     def settings(self) -> Settings:
-        """The settings of quotes that do not override them."""
+        """The settings that quotes use unless they override them."""
         return self._nodes.setup.settings
 
     @property
     def state(self) -> StateSource:
-        """The source of the newest quote's state, and its current age."""
+        """The source of the state behind the newest quote, and its age now."""
         with self._lock:
             return self.source.state_source
 
     @property
     def pools(self) -> Mapping[str, Pool]:
-        """All known pools by key, with the state they had before any read. Raises `InvalidOption` for a service."""
+        """All known pools by key, with the state they have before a node is read. Raises `InvalidOption` for a
+        service."""
         with self._lock:
             return self._quotes().known_market().pools
 
     @property
     def tokens(self) -> Mapping[str, Token]:
-        """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
+        """All tokens that the pools trade, by lower-case address. Raises `InvalidOption` for a service."""
         with self._lock:
             return self._quotes().known_market().tokens
 
     @checks_arguments
     def token(self, name: str) -> Token:
-        """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
+        """Return the token called `name`, a symbol in any case or an address. The zero address is the native token.
 
         Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
         """
@@ -264,9 +266,10 @@ class Market:
 
     @checks_arguments
     def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
-        """Return the mid prices of tokens in USD and in `unit`, by default the native token. A price may be None.
+        """Return the mid prices of `tokens` in USD and in `unit`, by default the native token. A price is None if it is
+        unknown.
 
-        Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
+        Raises `UnknownToken`, `UpstreamError`, and `InvalidOption` for a service.
         """
         with self._lock:
             return self._quotes().prices(tokens, unit)
@@ -283,9 +286,9 @@ class Market:
     ) -> SwapQuote:
         """Return the best route for selling `amount` of `token_in`, or for buying `amount_out` of `token_out`.
 
-        Tokens are symbols, addresses or `Token`s. Text and `Decimal` are whole tokens, an `int` is base units; text may
-        also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
-        `InvalidOption`, `UpstreamError`.
+        Tokens are symbols, addresses or `Token`s. An amount given as text or `Decimal` is in whole tokens, and an `int`
+        is in base units. Text may also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`,
+        `SameToken`, `NoRoute`, `InvalidOption`, `UpstreamError`.
         """
         with self._joined_quote(token_in, token_out, amount, amount_out=amount_out, **options) as find_quote:
             return find_quote()
@@ -337,12 +340,13 @@ class Market:
         on_failure: OnFailure | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[SwapQuote]:
-        """Yield a quote at each new block, or every `every_s` seconds, always on the newest state; the first one
-        immediately.
+        """Yield a quote at each new block, or every `every_s` seconds, always on the newest state. The first quote
+        follows immediately.
 
-        A WebSocket or IPC node in the settings announces blocks; other nodes, services and stores are read once per
-        block time. If an attempt fails after the first quote, `on_failure` receives the error, by default the `warn` of
-        the market, and the watch continues. Raises as `quote`, and `InvalidOption` for a market that never changes.
+        A WebSocket or IPC node in the settings announces blocks. Other nodes, services and stores are read once per
+        block time. If an attempt fails after the first quote, `on_failure` (by default the market's `warn`) receives
+        the error, and the watch continues. Raises the same errors as `quote`, and `InvalidOption` for a market that
+        never changes.
 
         Example: `for quote in market.watch("ETH", "USDC", "1.5"): print(quote.state.block, quote.amount_out)`.
         """
@@ -354,7 +358,7 @@ class Market:
     def watch_order(
         self, order: Order, options: QuoteOptions, every_s: float | None, on_failure: OnFailure
     ) -> MarketWatch:
-        """Return the quotes for an order, as `watch` yields them."""
+        """Return the quotes for an order, in the way that `watch` yields them."""
         from swapcli.quoting.market_watch import MarketWatch
 
         def quote_newest() -> SwapQuote:
@@ -372,10 +376,10 @@ class Market:
         amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
-        """Return the price impact of `amounts` of `token_in`: one quote each in `points`, and impact levels in
-        `levels`.
+        """Return the price impact of selling each of `amounts` of `token_in`. `points` has one quote per amount, and
+        `levels` the amounts at given levels of price impact.
 
-        Without amounts, it uses a ladder of amounts that starts at about $10. Raises as `quote`.
+        Without `amounts`, a ladder that starts at about $10 is used. Raises the same errors as `quote`.
         """
         with self._lock:
             return self._quotes().depth(token_in, token_out, amounts, options)
@@ -398,11 +402,11 @@ class Market:
         """Plan the sale of a large order in parts over time. Return the parts, and compare their expected output with a
         single swap's.
 
-        `over` is the total time, such as "4h", or in seconds. `max_impact` limits the price impact of each part, and
-        `band` how far its price may be from the plan's, both in percent. `start` is in Unix seconds or a duration from
-        now. The recovery of the pools and the volatility are measured on past blocks of the store or the node. Raises
-        as `quote` for the whole order, `InvalidOption` for terms that no plan can meet, `InvalidDeadline`, and
-        `InvalidAmount` for an order that drains the pools.
+        `over` is the total time, such as "4h", or a number of seconds. `max_impact` limits the price impact of each
+        part, and `band` limits how far its price may be from the planned one, both in percent. `start` is in Unix
+        seconds, or a duration from now. The pools' recovery and the volatility are measured from past blocks in the
+        store or from the node. Raises the same errors as `quote` for the whole order. Also raises `InvalidOption` for
+        terms that no plan can meet, `InvalidDeadline`, and `InvalidAmount` for an order that drains the pools.
         """
         from swapcli.quoting.planning.plan_terms import parse_plan_terms
         from swapcli.state.clock import SYSTEM_CLOCK
@@ -416,17 +420,18 @@ class Market:
             return self._quotes().plan_order(order, resolved, terms)
 
     def plan_order(self, order: Order, options: QuoteOptions, terms: PlanTerms) -> Plan:
-        """Return the plan of an order. Raises as `plan`."""
+        """Return the plan for an order. Raises the same errors as `plan`."""
         with self._lock:
             return self._quotes().plan_order(order, options, terms)
 
     @checks_arguments
     def build_part(self, path: str | PathLike[str], **terms: Unpack[TransactionKeywords]) -> BuiltPart:
-        """Return the payload of the part that is due in a plan file, and record it there.
+        """Return the payload of the part that is due in a plan file, and record the payload in the file.
 
-        The part is quoted again and built as `prepare` does. Further calls return the same payload until it expires.
-        After you have executed it, call `mark_part_done` to go on to the next part. Raises `PartNotDue`, `PlanEnded`,
-        `OutsidePriceBand`, `InvalidPlan`, and as `quote` and `prepare`; the file then stays as it was.
+        The part is quoted again, and its payload is built like in `prepare`. Further calls return the same payload
+        until it expires. After you have executed it, call `mark_part_done` to go on to the next part. Raises
+        `PartNotDue`, `PlanEnded`, `OutsidePriceBand`, `InvalidPlan`, and the same errors as `quote` and `prepare`.
+        After an error, the file is unchanged.
         """
         from swapcli.quoting.planning.market_parts import build_market_part
 
@@ -444,23 +449,25 @@ class Market:
         sender: str | None = None,
         **options: Unpack[QuoteKeywords],
     ) -> Comparison:
-        """Return the ways to sell `amount`, best first: split, single path, direct, and each protocol alone.
+        """Return several ways to sell `amount`, best first: split, single path, direct, and through each protocol
+        alone.
 
-        Aggregators are only queried if `aggregators` names them, as in `swapcli compare --aggregators`: "all", or names
+        Aggregators are queried only if `aggregators` names them, as in `swapcli compare --aggregators`: "all", or names
         such as ["lifi", "kyberswap"]. The tokens, the amount and the `sender`, by default an address that nobody owns,
-        are sent to the `hosts` of the comparison while this process computes. With a node, their payloads are simulated
-        for the sender and ranked by the simulated outputs.
+        are sent to the `hosts` of the comparison. If there is a node, the payloads are then simulated for the sender,
+        and ranked by their simulated outputs.
 
-        If one way fails, its `error` has the reason; otherwise raises as `quote`, and `InvalidOption` for an aggregator
-        that cannot be queried, or for any aggregator if the market is offline or on a past block.
+        If one way fails, its `error` has the reason. Raises the same errors as `quote` if the order is invalid, and
+        `InvalidOption` for an aggregator that cannot be queried, or for any aggregator if the market is offline or on a
+        past block.
         """
         with self._lock:
             quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
     def choose_aggregators(self, names: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
-        """Return the aggregators that `compare_order` queries, and the hosts that see the order. Raises as
-        `compare`."""
+        """Return the aggregators that `compare_order` is to query, with the hosts to which it will send the order.
+        Raises the same errors as `compare`."""
         return self._quotes().choose_aggregators(names, sender)
 
     def compare_order(
@@ -470,22 +477,24 @@ class Market:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, including `services` by URL. An error in one way is never raised."""
+        """Return several ways to fill an order, including `services`, given by their URLs. If one way fails, its error
+        is part of the result."""
         with self._lock:
             return self._quotes().compare_order(order, options, services, aggregators)
 
     @checks_arguments
     def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
-        """Return the pools that trade `tokens` (at most two), deepest first, then the pools that a sync skipped.
+        """Return the pools that trade `tokens` (at most two), deepest first, followed by the pools that a sync skipped.
 
-        Raises `SameToken`, `InvalidOption` for a service and for more tokens, `UpstreamError`.
+        Raises `SameToken`, `UpstreamError`, and `InvalidOption` for a service or for more than two tokens.
         """
         with self._lock:
             return self._quotes().pool_list(tokens, limit)
 
     @checks_arguments
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """Return the rows of `swapcli pools --json`, with None for missing fields. Raises as `pool_list`.
+        """Return the rows that `swapcli pools --json` prints, with None for missing fields. Raises the same errors as
+        `pool_list`.
 
         `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` accepts them directly.
         """
@@ -493,10 +502,10 @@ class Market:
 
     @checks_arguments
     def balance(self, owner: str, *tokens: str | Token) -> Holdings:
-        """Return an account's balances of `tokens`, by default of all known tokens it holds.
+        """Return an account's balances of `tokens`, by default of all known tokens that it holds.
 
-        Read on the latest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
-        `UpstreamError`.
+        Balances are read from a node at the latest block. Raises `InvalidAddress`, `UnknownToken`, `UpstreamError`, and
+        `InvalidOption` if there is no node.
         """
         from swapcli.quoting.account_holdings import find_holdings
 
@@ -506,10 +515,11 @@ class Market:
 
     @checks_arguments
     def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
-        """Return how much of an account's token `spender` may take; the default spender is the network's router.
+        """Return the amount of a token that `spender` may take from an account. The default spender is the network's
+        router.
 
-        Read on the latest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
-        router and for the native token, `UpstreamError`.
+        The allowance is read from a node at the latest block. Raises `InvalidAddress`, `UnknownToken`, `UpstreamError`,
+        and `InvalidOption` for the native token, or if there is no node or no router.
         """
         from swapcli.quoting.account_holdings import find_allowance
 
@@ -525,18 +535,19 @@ class Market:
         answered: Container[object] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Iterator[ManyQuote]:
-        """Yield the quotes of many orders, in order, each as soon as it is ready. Errors are results, too.
+        """Yield the quotes for many orders, in order, each as soon as it is ready. If an order fails, its result is the
+        error.
 
-        An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
-        in base units, and optionally an id; use amount instead of amount_in for an amount as in `quote`. The default id
-        is the order's number, counted from 0. Orders with an id in `answered` are skipped. An item that is not an order
-        gets an error.
+        An order is a tuple (token_in, token_out, amount), or a mapping as in `swapcli route --batch`, with the keys
+        token_in, token_out, amount_in (in base units), and optionally id. Use amount instead of amount_in for an amount
+        as in `quote`. The default id is the order's number, counted from 0. Orders with an id in `answered` are
+        skipped. For an item that is not an order, the result is an error.
 
-        `executor` is any executor from the standard library, or from a Dask client. It quotes on this market's state,
-        which is sent to each worker once. Orders of a crashed worker are retried. If that breaks the executor itself,
-        as with processes, the remaining orders are quoted here. If you pass a class or function that makes executors, a
-        new one is made instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory,
-        embedded or from a file; otherwise raises `InvalidOption`.
+        `executor` is any executor from the standard library, or from a Dask client. Its workers quote on this market's
+        state, which is sent to each worker once. If a worker crashes, its orders are retried. If the crash breaks the
+        executor itself, as with processes, the remaining orders are quoted in this process. If you pass a class or
+        function that makes executors, a new executor is made instead: `quote_many(orders, ProcessPoolExecutor)`. An
+        executor requires a market in memory, embedded or from a file; otherwise raises `InvalidOption`.
 
         Processes that are not forked (on macOS and Windows, and by default since Python 3.14) import the main module
         again. A script that starts them needs a guard:
@@ -545,7 +556,7 @@ class Market:
                 for answer in market.quote_many(orders, ProcessPoolExecutor):
                     print(answer.id, answer.quote or answer.error)
 
-        Without it, raises `InputOutputError` because workers end before their first order.
+        Without the guard, raises `InputOutputError`, because the workers end before their first order.
         """
         from swapcli.quoting.market_quotes import quote_many
 
@@ -553,12 +564,12 @@ class Market:
 
     @checks_arguments
     def verify(self, transaction: str) -> Verification:
-        """Return the swaps of a mined transaction, given by its hash, with their quotes on the state just before each.
+        """Return the swaps in a mined transaction, given by its hash, each with its quote on the state just before it.
 
-        `check` of the result raises if a quote differs. `best` is the output of the best route at the parent block. The
-        state is read from a node in the settings or a public one; blocks older than a few minutes need an archive node.
-        Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption` for a service or without a
-        node, and `UpstreamError`.
+        Call `check` on the result to raise an error if a quote differs. `best` is the output of the best route at the
+        parent block. The state is read from the node in the settings, or from a public node. Blocks older than a few
+        minutes need an archive node. Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption`
+        for a service or if there is no node, and `UpstreamError`.
         """
         with self._lock:
             return self._history().verify(transaction)
@@ -573,14 +584,16 @@ class Market:
         max_duration_s: float | None = None,
         on_swap: OnSwap | None = None,
     ) -> RecentVerification:
-        """Return the last `count` swaps of each protocol of the network, with their quotes on the state just before.
+        """Return the last `count` swaps in each protocol of the network, each with its quote on the state just before
+        it.
 
-        They are found by events of known pools and of pools listed by factories, backwards from the latest block, until
-        all are found or a limit is reached: `max_requests` HTTP requests, or a duration. `protocols` are names as
-        listed by `swapcli protocols`; None means all of the network. `on_swap` receives the protocol and each swap as
-        soon as it is verified. Agreements are remembered, as in `verify`. `check` of the result raises if a quote
-        differs, or if no swap matches. Raises `InvalidOption` for a count out of range, for a service or without a
-        node, `UnknownProtocol`, and `UpstreamError` if the node does not return its latest block.
+        Swaps are found by their events in known pools and in pools listed by factories, backwards from the latest
+        block, until all are found or a limit is reached. The limits are `max_requests` HTTP requests and
+        `max_duration_s`. `protocols` are names as listed by `swapcli protocols`; None means all protocols of the
+        network. `on_swap` receives the protocol and each swap as soon as it is verified. Matches are remembered, as in
+        `verify`. Call `check` on the result to raise an error if a quote differs, or if no swap matches. Raises
+        `InvalidOption` for a count out of range, for a service or if there is no node, `UnknownProtocol`, and
+        `UpstreamError` if the node does not return its latest block.
         """
         with self._lock:
             return self._history().verify_recent(
@@ -593,11 +606,11 @@ class Market:
 
     @checks_arguments
     def record(self, transaction: str) -> Recording:
-        """Return the swaps of a mined transaction with the state of their pools at the parent block.
+        """Return the swaps in a mined transaction, with the state of their pools at the parent block.
 
-        The amounts are those of the events; `document` returns the public form, which others can replay. Swaps that
-        cannot be replayed are in `skipped`, with the reason. `check` of the result raises if no swap was recorded.
-        Raises as `verify`.
+        The amounts come from the events. `document` returns the public form, which others can replay. Swaps that cannot
+        be replayed are in `skipped`, with the reason. Call `check` on the result to raise an error if no swap was
+        recorded. Raises the same errors as `verify`.
         """
         with self._lock:
             return self._history().record(transaction)
@@ -611,10 +624,10 @@ class Market:
         protocols: Collection[str] | None = None,
         max_requests: int = 400,
     ) -> Recording:
-        """Return the last `count` swaps of each protocol, or of one `pool`, in the form that `record` returns.
+        """Return the last `count` swaps in each protocol, or in one `pool`, in the form that `record` returns.
 
-        A pool is given by its address, or by its id if a contract has many pools. Swaps are found as in
-        `verify_recent`. Raises as `verify_recent`, and `InvalidInput` for an unknown pool that does not name a known
+        `pool` is the pool's address, or its id if its contract has many pools. Swaps are found as in `verify_recent`.
+        Raises the same errors as `verify_recent`, and `InvalidInput` for an unknown pool that does not name a known
         factory.
         """
         with self._lock:
@@ -624,8 +637,9 @@ class Market:
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """Compare mined transactions, given by hash, with the best routes at their parent blocks.
 
-        If a transaction cannot be compared, its `reason` says why; `check` of the result raises if none can. With
-        `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
+        If a transaction cannot be compared, its `reason` says why. Call `check` on the result to raise an error if none
+        can be compared. With `use_cache`, data about final blocks is cached for the next call. Raises the same errors
+        as `verify`.
         """
         with self._lock:
             return self._history().hindsight(transactions, use_cache=use_cache)
@@ -641,9 +655,9 @@ class Market:
     ) -> Backtest:
         """Quote each order at each of several past blocks, such as `range(first, last, 1000)`.
 
-        Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
-        Blocks older than a few minutes need an archive node. Raises as `quote` and `verify`; an order without a route
-        at a block has the `error` instead.
+        Orders are (token_in, token_out, amount). With `use_cache`, data about final blocks is cached for the next call.
+        Blocks older than a few minutes need an archive node. Raises the same errors as `quote` and `verify`. If an
+        order has no route at a block, its quote there has the `error` instead.
         """
         with self._lock:
             quotes = self._quotes()
@@ -653,107 +667,112 @@ class Market:
 
     @contextmanager
     def past_quotes(self, orders: Sequence[BacktestOrder], *, use_cache: bool) -> Iterator[PastQuotes]:
-        """Yield a source of quotes at past blocks, with the options from the settings. Raises as `backtest`."""
+        """Yield a source of quotes for `orders` at past blocks, with the options from the settings. Raises the same
+        errors as `backtest`."""
         resolved = self._quotes().resolve(False, {})
         with self._history().past_quotes(orders, resolved, use_cache=use_cache) as past:
             yield past
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
-        """Resolve the amount of an order to base units, and explain its notation."""
+        """Return the amount of an order in base units, with an explanation of its notation."""
         from swapcli.quoting.amounts import resolve_amount
 
         with self._lock:
             return resolve_amount(amount, order, options, self.source)
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
-        """Return the quote for an order. Raises as `quote`."""
+        """Return the quote for an order. Raises the same errors as `quote`."""
         with self._lock:
             return self._quotes().quote_order(order, options)
 
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
-        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+        """Return the quote for an order, and its payload on the same state. Raises the same errors as
+        `QuoteSource.quote`."""
         with self._lock:
             return self._quotes().quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
-        """Return a quote result of this market with the figures for these terms."""
+        """Return a result of this market as a quote, with its figures for a swap on `terms`."""
         from swapcli.quoting.swap_quote import bind_quote
 
         return bind_quote(answer, terms, self)
 
     @checks_arguments
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """Return the transactions of a quote from this market in the order in which to send them: approvals first, the
-        swap last.
+        """Return the transactions for a quote from this market, in the order in which to send them: approvals first,
+        the swap last.
 
-        On EVM networks each is in the form that web3.py and viem send: `to`, `data`, `value` and `chainId`, and with
-        `sender` also `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`,
-        `entrypoint`, `calldata` and `value`; with `sender`, the document of `prepare` has the account's nonce, resource
-        bounds and fee. Only approvals that the sender lacks are included; without a sender, all are. A node from the
-        settings rehearses the swap first, unless the setting `check` is "never".
+        On EVM networks, each has the form that web3.py and viem send: `to`, `data`, `value` and `chainId`, and with
+        `sender` also `from`, `nonce`, `gas` and fees in wei. On Starknet, each is a call by an account: `to`,
+        `entrypoint`, `calldata` and `value`. With `sender`, the document from `prepare` also has the account's nonce,
+        resource bounds and fee. With `sender`, only the approvals that are missing are included; otherwise, all are. A
+        node from the settings rehearses the swap first, unless the setting `check` is "never".
 
         Raises `VerdictBlocks` if a rehearsal has shown the swap to be harmful, `InvalidAddress`, `UnsafeRecipient`,
         `PriceImpactTooHigh`, `UnreadGainTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
-        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
-        `UnusualFees` and `UpstreamError`.
+        `InvalidOption` if `sender` or `simulate` is given but there is no node, `InsufficientBalance`,
+        `SimulationError`, `UnusualFees` and `UpstreamError`.
         """
         return self.prepare(quote, **terms).transactions
 
     @checks_arguments
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
-        """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
+        """Return the swap itself, which is the last of `transactions`. Raises the same errors as `transactions`."""
         return self.prepare(quote, **terms).transactions[-1]
 
     @checks_arguments
     def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
-        """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
+        """Return the `transactions` for a quote, with the warnings to read before signing. Raises the same errors as
+        `transactions`."""
         with self._lock:
             return self._builder().prepare(quote, terms)
 
     @checks_arguments
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
-        """Return the message whose signature replaces the approval of the router, as `eth_signTypedData_v4` takes it.
+        """Return the message whose signature replaces the router's approval, in the form for `eth_signTypedData_v4`.
 
-        Pass the owner's signature of it to `transactions` or `prepare` as `signature`, with the same `deadline` in Unix
-        seconds. It allows the router to take `amount_in` until then: by the token's own permit (EIP-2612), or by
-        Permit2, which the owner must have approved once. The owner's nonce is read from a node. Example:
+        Pass the owner's signature to `transactions` or `prepare` as `signature`, with the same `deadline` in Unix
+        seconds. The signature allows the router to take `amount_in` until the deadline, either by the token's own
+        permit (EIP-2612), or by Permit2, which the owner must have approved once. The owner's nonce is read from a
+        node. Example:
 
             deadline = int(time.time()) + 1200
             message = market.permit(quote, owner=account.address, deadline=deadline)
             signature = account.sign_typed_data(full_message=message).signature.to_0x_hex()
             market.transactions(quote, destination=account.address, deadline=deadline, signature=signature)
 
-        Raises `InvalidOption` if the router or the token does not accept permits, if none is needed, or without a node,
-        `InvalidDeadline`, `InvalidAddress`, `ConfigError` if the router is unknown, and `UpstreamError`.
+        Raises `InvalidOption` if the router or the token does not accept permits, if no permit is needed, or if there
+        is no node. Also raises `InvalidDeadline`, `InvalidAddress`, `ConfigError` if the router is unknown, and
+        `UpstreamError`.
         """
         with self._lock:
             return self._builder().permit(quote, owner, deadline)
 
     @checks_arguments
     def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
-        """Return the verdict on the transactions of a quote, with its warnings and figures.
+        """Check the transactions for a quote. Return the verdict, with warnings and figures.
 
-        A node from the settings rehearses the swap and then a sale of the bought tokens; if `SwapCheck.is_blocked`, do
-        not sign. Raises as `transactions`, except `VerdictBlocks`.
+        A node from the settings rehearses the swap and then a sale of the bought tokens. Do not sign if
+        `SwapCheck.is_blocked` is true. Raises the same errors as `transactions`, except `VerdictBlocks`.
         """
         with self._lock:
             return self._builder().check(quote, terms)
 
     @checks_arguments
     def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
-        """Return the transactions of an earlier route (`SwapQuote.to_dict`) on the current state.
+        """Return the transactions that execute an earlier route (`SwapQuote.to_dict`) on the current state.
 
-        All amounts come from the replay of the route. The default slippage is that of the settings. Raises as
-        `transactions`, and `InvalidInput` for an invalid route, `SlippageExceeded` if its output has fallen by more
-        than the slippage.
+        All amounts come from replaying the route. The default slippage is the one in the settings. Raises the same
+        errors as `transactions`, `InvalidInput` for an invalid route, and `SlippageExceeded` if the route's output has
+        fallen by more than the slippage.
         """
         with self._lock:
             return self._builder().execute(route, terms)
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage suggested by the history of the route's pools; None for wrapping and for a service's
+        """Return the slippage recommended by the history of the route's pools; None for wrapping, and for a service's
         quote."""
         from swapcli.quoting.slippage_advice import advise_on
 
@@ -763,21 +782,23 @@ class Market:
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedSwap:
-        """Return a quote of this market and its payload, after all checks. Raises as `transactions`."""
+        """Return a quote from this market and its payload, after all checks. Raises the same errors as
+        `transactions`."""
         with self._lock:
             return self._builder().check_swap(quote, payload, terms, checks)
 
     def check_route(
         self, route: RouteResult, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedRoute:
-        """Return the payload of a route that this market has built, after all checks. Raises as `transactions`."""
+        """Return the payload that this market has built for a route, after all checks. Raises the same errors as
+        `transactions`."""
         with self._lock:
             return self._builder().check_route(route, payload, terms, checks)
 
     def health(self) -> Health:
-        """Check that the market can quote, on prices that are real or of the kind that you requested.
+        """Check that the market can quote, and that its prices are real or of the kind that you requested.
 
-        An unhealthy market raises nothing.
+        An unhealthy market does not raise an error.
         """
         from swapcli.quoting.health import judge_prices
 
@@ -785,16 +806,17 @@ class Market:
             return judge_prices(self.source.health(), self._price_request)
 
     def refresh(self) -> None:
-        """Read the newest state for the next quote, even within the same block time."""
+        """Make the next quote read the newest state, even within the same block time."""
         with self._lock:
             self.source.refresh()
 
     @contextmanager
     def pinned(self) -> Iterator[Self]:
-        """Quote on one state inside the `with` block: a live market uses the block of the first quote.
+        """Make all quotes inside the `with` statement use the same state. A live market uses the block of the first
+        quote.
 
-        A block that leaves the chain is replaced even so. Other markets change only when refreshed, and a store when it
-        is synced.
+        If that block leaves the chain, it is nevertheless replaced. Other markets change only when they are refreshed,
+        and a store when it is synced.
         """
         with self._lock:
             self.source.pin(pinned=True)
@@ -805,7 +827,8 @@ class Market:
                 self._source.pin(pinned=False)
 
     def close(self) -> None:
-        """Close the connections and files. Figures of quotes stay; every further call raises `MarketUnavailable`."""
+        """Close the connections and files. The figures of quotes remain available, and every further call raises
+        `MarketUnavailable`."""
         with self._lock:
             self._finalizer()
 
@@ -855,7 +878,7 @@ def _opener(
 
 
 def closed_market() -> MarketUnavailable:
-    """Return the error to raise for a call after `close`."""
+    """Return the error to raise when a method is called after `close`."""
     return MarketUnavailable("the market is closed", hint="open it again")
 
 
@@ -868,12 +891,13 @@ def quote(
     amount_out: Amount | None = None,
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
-    """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
+    """Return a quote, as `swapcli route` does. Example: `quote("base", "ETH", "USDC", "1.5")`.
 
-    If no node responds and there is no store, its prices are modelled, not real (see `quote.state` and
-    `quote.warnings`): to get an error instead, use `Market.live(network).quote`, or set the environment variable
+    If no node responds and there is no store, the prices are modelled, not real (see `quote.state` and
+    `quote.warnings`). To get an error instead, use `Market.live(network).quote`, or set the environment variable
     `SWAPCLI_LIVE=require`.
 
-    Opens `Market.open(network)` each time: for several quotes, keep a market open. Raises as `Market.quote`.
+    Each call opens `Market.open(network)`. For several quotes, open a market once and keep it open. Raises the same
+    errors as `Market.quote`.
     """
     return Market.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

@@ -1,4 +1,4 @@
-"""Compare mined swaps and past blocks with the quotes of one market."""
+"""Compare mined swaps and past blocks with quotes on one market."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _POOL_ID = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
 class MarketHistory:
-    """Compares the past with quotes on a market's pools, read from the nodes in its settings."""
+    """Compares mined swaps and past blocks with quotes on a market's pools, read from the nodes in its settings."""
 
     def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory) -> None:
         self._source, self._nodes, self._routers = source, nodes, routers
 
     def verify(self, transaction: str) -> Verification:
-        """Return the swaps of a mined transaction with their quotes. Raises as `Market.verify`."""
+        """Return the swaps of a mined transaction with their quotes. Raises the same errors as `Market.verify`."""
         check_transaction_hash(transaction)  # checked before looking for a node, which prints notes
         known, network = self._known(), self._source.network
         with closing(self._nodes.require_node(network)) as node:
@@ -58,7 +58,8 @@ class MarketHistory:
         on_swap: OnSwap | None,
         pool: str | None = None,
     ) -> RecentVerification:
-        """Return the newest swaps of each protocol with their quotes. Raises as `Market.verify_recent`."""
+        """Return the newest swaps of each protocol with their quotes. Raises the same errors as
+        `Market.verify_recent`."""
         from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
 
         check_recent_count(count)  # checked before looking for a node, which prints notes
@@ -78,7 +79,8 @@ class MarketHistory:
         return found
 
     def record(self, transaction: str) -> Recording:
-        """Return the swaps of a mined transaction with the state of their pools. Raises as `Market.record`."""
+        """Return the swaps of a mined transaction with the state of their pools. Raises the same errors as
+        `Market.record`."""
         from swapcli.quoting.verification.recording import record_transaction
 
         return record_transaction(self.verify(transaction))
@@ -86,7 +88,7 @@ class MarketHistory:
     def record_recent(
         self, count: int, *, pool: str | None, protocols: Collection[str] | None, max_requests: int
     ) -> Recording:
-        """Return recent swaps with the state of their pools. Raises as `Market.record_recent`."""
+        """Return recent swaps with the state of their pools. Raises the same errors as `Market.record_recent`."""
         from swapcli.quoting.verification.recording import record_recent
 
         key = None if pool is None else _pool_key(pool, self._source.network)
@@ -96,7 +98,8 @@ class MarketHistory:
         return record_recent(found)
 
     def hindsight(self, transactions: Iterable[str], *, use_cache: bool) -> Hindsight:
-        """Return mined transactions next to the best routes at their block. Raises as `Market.hindsight`."""
+        """Return mined transactions next to the best routes at their parent blocks. Raises the same errors as
+        `Market.hindsight`."""
         known, network = self._known(), self._source.network
         hashes = list(dict.fromkeys(transaction.lower() for transaction in transactions))
         found: list[SwapHindsight] = []
@@ -114,7 +117,8 @@ class MarketHistory:
     def past_quotes(
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, *, use_cache: bool
     ) -> Iterator[PastQuotes]:
-        """Yield a source of quotes at past blocks, while the node is open. Raises as `Market.backtest`."""
+        """Yield a source of quotes at past blocks. Its node stays open during the context. Raises the same errors as
+        `Market.backtest`."""
         known = self._known()
         with open_past_node(self._nodes, self._source.network, uses_cache=use_cache) as node:
             yield PastQuotes(node, known, orders, options)
@@ -122,7 +126,7 @@ class MarketHistory:
     def backtest(
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
     ) -> Backtest:
-        """Return the output of orders at past blocks. Raises as `Market.backtest`."""
+        """Return the outputs of orders at past blocks. Raises the same errors as `Market.backtest`."""
         with self.past_quotes(orders, options, use_cache=use_cache) as past:
             past.check(max(blocks))
             quotes = [quote for block in blocks for quote in past.at(block)]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class MarketQuotes:
-    """Quotes on an open source; `market` builds the transactions of the quotes."""
+    """Quotes from an open source. `market` builds the transactions for the quotes."""
 
     def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, market: PreparesSwaps) -> None:
         self._source, self._nodes, self._routers, self.market = source, nodes, routers, market
@@ -52,7 +52,7 @@ class MarketQuotes:
         return self._source.network
 
     def prices(self, tokens: Sequence[str | Token], unit: str | Token | None) -> PriceList:
-        """Return the prices of tokens. Raises as `Market.prices`."""
+        """Return the prices of tokens. Raises the same errors as `Market.prices`."""
         from swapcli.quoting.token_prices import price_tokens
 
         wanted = [self.find(token) for token in tokens]
@@ -67,7 +67,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> SwapQuote:
-        """Return the best route. Raises as `Market.quote`."""
+        """Return the best route. Raises the same errors as `Market.quote`."""
         return self.quote_order(*self.read_order(token_in, token_out, amount, amount_out, options))
 
     def read_order(
@@ -78,7 +78,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> tuple[Order, QuoteOptions]:
-        """Return an order in base units with the options of its quote. Raises as `Market.quote`."""
+        """Return an order in base units, and the options of its quote. Raises the same errors as `Market.quote`."""
         requested = amount_out if amount is None else amount
         if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
@@ -86,13 +86,14 @@ class MarketQuotes:
         return self._build_order(token_in, token_out, requested, resolved), resolved
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
-        """Return the quote for an order. Raises as `Market.quote`."""
+        """Return the quote for an order. Raises the same errors as `Market.quote`."""
         return self.quote_request(options.build_request(order), options.terms)
 
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
-        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+        """Return the quote for an order, and its payload on the same state. Raises the same errors as
+        `QuoteSource.quote`."""
         from swapcli.quoting.sources.quote_source import quote_and_build
 
         answer, payload = quote_and_build(self._source, options.build_request(order), terms)
@@ -105,7 +106,7 @@ class MarketQuotes:
         amounts: Sequence[Amount | WrittenAmount],
         options: QuoteKeywords,
     ) -> Depth:
-        """Return the price impact of amounts. Raises as `Market.depth`."""
+        """Return the price impact of amounts. Raises the same errors as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)
@@ -117,7 +118,7 @@ class MarketQuotes:
         return depth._replace(notes=tuple(each.note for each in found if each.note))
 
     def plan_order(self, order: Order, options: QuoteOptions, terms: PlanTerms) -> Plan:
-        """Return the plan of an order. Raises as `Market.plan`."""
+        """Return the plan for an order. Raises the same errors as `Market.plan`."""
         from swapcli.quoting.planning.plan import make_plan
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -133,7 +134,7 @@ class MarketQuotes:
         aggregators: AggregatorOptions | None,
         options: QuoteKeywords,
     ) -> Comparison:
-        """Return the ways to sell an amount. Raises as `Market.compare`."""
+        """Return the ways to sell an amount. Raises the same errors as `Market.compare`."""
         resolved = self.resolve(False, options)
         return self.compare_order(self._build_order(token_in, token_out, amount, resolved), resolved, (), aggregators)
 
@@ -144,7 +145,7 @@ class MarketQuotes:
         services: Sequence[tuple[str, QuoteSource]],
         aggregators: AggregatorOptions | None,
     ) -> Comparison:
-        """Return the ways to fill an order, including services by URL."""
+        """Return several ways to fill an order, including `services`, given by their URLs."""
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -152,7 +153,8 @@ class MarketQuotes:
         return compare_alternatives(self._source, services, request, options.terms, SYSTEM_CLOCK, aggregators)
 
     def choose_aggregators(self, aggregators: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
-        """Return the aggregators that a comparison queries, if any. Raises `InvalidOption`, `InvalidAddress`."""
+        """Return the aggregators that a comparison queries, or None for no aggregators. Raises `InvalidOption`,
+        `InvalidAddress`."""
         names = [aggregators] if isinstance(aggregators, str) else aggregators
         if not names:
             if sender is not None:
@@ -170,7 +172,7 @@ class MarketQuotes:
         return choose_aggregator_options(names, address, self._network, self._nodes, self._routers)
 
     def pool_list(self, tokens: Sequence[str | Token], limit: int | None) -> PoolList:
-        """Return the pools that trade tokens. Raises as `Market.pool_list`."""
+        """Return the pools that trade `tokens`. Raises the same errors as `Market.pool_list`."""
         from swapcli.quoting.pool_listing import find_pools
 
         found = find_pools(self._source, list(map(self.find, tokens)), limit)
@@ -182,11 +184,12 @@ class MarketQuotes:
         return state_warnings(self._source.state_source, state, self._nodes.setup.settings.route_ttl_s)
 
     def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
-        """Return the quote for a request, with these `terms` for the swap. Raises as `QuoteSource.quote`."""
+        """Return the quote for a request, on `terms` for the swap. Raises the same errors as `QuoteSource.quote`."""
         return bind_quote(self._source.quote(request), terms, self.market)
 
     def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:
-        """Return one of many orders in base units. Raises `InvalidInput`, and as `quote` for its tokens and amount."""
+        """Return one of many orders, converted to base units. Raises `InvalidInput`, and the errors of `quote` for its
+        tokens and amount."""
         from swapcli.quoting.many_quotes import PreparedOrder, read_order
 
         built = self._build_order(*read_order(order), options)
@@ -206,7 +209,7 @@ class MarketQuotes:
     def past_orders(
         self, orders: Iterable[tuple[str | Token, str | Token, Amount]], options: QuoteOptions
     ) -> list[BacktestOrder]:
-        """Return orders in base units, numbered from 0. Raises as `Market.quote`."""
+        """Return orders for past blocks in base units, numbered from 0. Raises the same errors as `Market.quote`."""
         from swapcli.quoting.backtest import BacktestOrder
         from swapcli.quoting.many_quotes import read_order
 
@@ -223,7 +226,8 @@ class MarketQuotes:
         return known.whole()
 
     def find(self, token: str | Token) -> Token:
-        """Return a token by its symbol or address. Raises as `Market.token`, and `InvalidInput` for other types."""
+        """Return a token by its symbol or address. Raises `InvalidInput` for other types, and the same errors as
+        `Market.token`."""
         if isinstance(token, str):
             return self._source.token(token)
         if not isinstance(token, Token):
@@ -237,7 +241,8 @@ class MarketQuotes:
         return order._replace(amount=resolve_amount(amount, order, options, self._source).amount)
 
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
-        """Return the options of one quote, which override the settings. Raises `ConfigError`, `InvalidOption`."""
+        """Return the options for one quote: `options`, completed from the settings. Raises `ConfigError`,
+        `InvalidOption`."""
         setup = self._nodes.setup
         return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 
@@ -250,7 +255,8 @@ def quote_many(
     answered: Container[object],
     options: QuoteKeywords,
 ) -> Iterator[ManyQuote]:
-    """Yield the quotes of many orders, holding their market's `lock` for each. Raises as `Market.quote_many`."""
+    """Yield the quotes for many orders, holding the market's `lock` during each. Raises the same errors as
+    `Market.quote_many`."""
     from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
 
     quotes = open_quotes()

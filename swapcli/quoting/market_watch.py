@@ -29,7 +29,7 @@ OnFailure = Callable[[SwapcliError], object]
 
 
 class MarketWatch:
-    """Yields the quotes of `quote_newest`, one for each block, or one every `every_s` seconds.
+    """Yields the quotes from `quote_newest`, one per block, or one every `every_s` seconds.
 
     `interval_s` is the pause between two attempts, at least one block time. A WebSocket or IPC node in the settings
     announces blocks, which ends the pause. Raises `InvalidOption` for a market that never changes.
@@ -49,7 +49,7 @@ class MarketWatch:
         self.interval_s = _interval_s(source, nodes, every_s)
 
     def __iter__(self) -> Iterator[SwapQuote]:
-        """Yield quotes, the first one immediately. Raises as `Market.quote` until there is one."""
+        """Yield quotes, the first one immediately. Raises the same errors as `Market.quote` until there is one."""
         last: SwapQuote | None = None
         has_failed = False
         with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Compare the definition of a network with its chain: contracts, tokens, factories, init code hashes and routers."""
+"""Compare a network's definition with its chain: contracts, tokens, factories, init code hashes and routers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LISTED_ADDRESSES: Final = ("stablecoins", "share_tokens", "revoke_first_tokens"
 
 
 class FactOutcome(StrEnum):
-    """The result of comparing a fact of a definition with the chain."""
+    """The result of comparing a fact in a definition with the chain."""
 
     CONFIRMED = "confirmed"
     CONTRADICTED = "contradicted"
@@ -47,10 +47,10 @@ class FactOutcome(StrEnum):
 
 
 class CheckedFact(NamedTuple):
-    """A fact in a definition: its `key`, the fact in words, and the chain's value.
+    """A fact in a definition: its `key`, a description of the fact, and the chain's value.
 
-    `address` is the contract in question, empty for none. `place` is the file and the line of the fact, as in
-    `FILE:LINE`; empty for definitions that come with the program.
+    `address` is the contract in question, or empty. `place` is the file and line of the fact, as in `FILE:LINE`; empty
+    for definitions that come with the program.
     """
 
     key: str
@@ -62,12 +62,13 @@ class CheckedFact(NamedTuple):
 
     @property
     def contradiction(self) -> str:
-        """The contradiction between definition and chain, as a sentence."""
+        """The contradiction between the definition and the chain, as a sentence."""
         return ": ".join(filter(None, (self.place, self.key, f"{self.fact}, but {self.found}")))
 
 
 class NetworkCheck(NamedTuple):
-    """A comparison of a network's definition with its chain, by the node `node`; `block` is None on a wrong chain."""
+    """The result of comparing a network's definition with its chain, read from `node`. `block` is None if the node
+    belongs to another chain."""
 
     network: str
     node: str
@@ -75,17 +76,17 @@ class NetworkCheck(NamedTuple):
     facts: tuple[CheckedFact, ...]
 
     def count(self, outcome: FactOutcome) -> int:
-        """Return the number of facts with this outcome."""
+        """Return the number of facts with `outcome`."""
         return sum(each.outcome is outcome for each in self.facts)
 
     @property
     def contradictions(self) -> tuple[CheckedFact, ...]:
-        """The facts that the chain contradicts."""
+        """The facts in the definition that the chain contradicts."""
         return tuple(each for each in self.facts if each.outcome is FactOutcome.CONTRADICTED)
 
     @own_document
     def document(self) -> NetworkCheckJson:
-        """Return the JSON of `swapcli networks check`."""
+        """Return the JSON that `swapcli networks check` prints."""
         return {
             "network": self.network,
             "node": self.node,
@@ -114,11 +115,11 @@ class DefinitionFile(NamedTuple):
 def check_network(
     network: str, *, rpc_url: str | None = None, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkCheck:
-    """Compare the definition of a network with its chain, at the latest block of the node at `rpc_url`; the default is
-    the node that quotes read.
+    """Compare a network's definition with its chain, at the latest block of the node at `rpc_url`. The default is the
+    node that quotes read.
 
-    A contradiction raises nothing; `NetworkCheck.check` does. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`
-    without a node, `UpstreamError` for one that fails.
+    A contradiction does not raise an error; call `NetworkCheck.check` to raise it. Raises `UnknownNetwork`,
+    `ConfigError`, `InvalidOption` if there is no node, and `UpstreamError` if the node fails.
     """
     from swapcli.quoting.config.networks import described_network
     from swapcli.quoting.network_definition import definition_of
@@ -130,10 +131,11 @@ def check_network(
 
 
 def require_confirmed(sources: SourceChooser, network: Network, file: DefinitionFile | None) -> NetworkCheck:
-    """Return the check of a network that a file adds, with the node on the command line.
+    """Check the definition of a network that a file adds, with the node from the command line, and return the check.
 
-    Only the file's facts are checked; without a file, all of the program's. If the chain contradicts one, raises
-    `ConfigError`, which begins with the file and the line, and as `check_network`.
+    Only the facts in `file` are checked, or the program's whole definition if there is no file. If the chain
+    contradicts a fact, raises `ConfigError`, whose message begins with the file and the line. Also raises the same
+    errors as `check_network`.
     """
     from swapcli.quoting.network_definition import definition_of
 
@@ -151,7 +153,8 @@ def require_confirmed(sources: SourceChooser, network: Network, file: Definition
 def compare_with_chain(
     sources: SourceChooser, network: Network, content: Mapping[str, Any], file: DefinitionFile | None = None
 ) -> NetworkCheck:
-    """Compare the definition from which `network` was built with its chain; `file` gives the places of its facts."""
+    """Compare the definition `content`, from which `network` was built, with the chain. `file` is used to name the line
+    of each fact."""
     node = sources.nodes.require_quoted_node(network)
     with closing(node):
         try:
@@ -329,7 +332,7 @@ class _Checks:
             derived = self._derived_address(deployment, ref)
             if derived is not None:
                 is_right = derived == ref.address
-                found = f"{ref.address} {'has' if is_right else 'does not have'} the address that follows from it"
+                found = f"{ref.address} {'has' if is_right else 'does not have'} the address computed from it"
                 yield _fact(key, fact, found, is_right=is_right, address=of_deployment[0].address)
                 return
         yield CheckedFact(key, fact, FactOutcome.UNKNOWN, "its factory has no pool to compare")
@@ -376,7 +379,7 @@ class _Checks:
 
 
 def addresses_in(content: Mapping[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
-    """Yield the key and the canonical form of every contract address in a definition."""
+    """Yield the key and the canonical address of every contract in a definition."""
     for key, value in _address_values(content):
         try:
             yield key, parse_address(str(value).rpartition(":")[2], kind)

@@ -1,4 +1,4 @@
-"""Write a network as a definition in the form of network files; `parse_network` reads it back."""
+"""Write a network as a definition, in the format of network files. `parse_network` reads it back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HAS_V2 = "has_v2"
 
 
 def definition_of(network: Network) -> dict[str, Any]:
-    """Return the definition of a network, without its `own_nodes`, whose URLs may hold keys.
+    """Return the definition of a network. `own_nodes` is omitted, because the URLs of nodes may contain keys.
 
-    Keys with their default values are omitted.
+    Keys that have their default value are omitted too.
     """
     return {key: value for key, value in _members(network) if key == _HAS_V2 or value not in (None, "", 0, [], {})}
 

@@ -1,4 +1,4 @@
-"""One network in full: its nodes, routers, tokens, protocols and their contracts, and its definition."""
+"""All details of one network: its nodes, routers, tokens, protocols and their contracts, and its definition."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 
 class RouterDetails(NamedTuple):
-    """The router of a dialect, or the registry that names it, with the number of protocols it executes.
+    """The router of a dialect, or the registry that names the router, with the number of protocols that the router
+    executes.
 
     `protocols` is None if it executes every protocol. `package` is the installed package, with its version, that
-    defines the dialect; None for swapcli's own.
+    defines the dialect; None for swapcli's own dialects.
     """
 
     dialect: str
@@ -35,9 +36,10 @@ class RouterDetails(NamedTuple):
 
 
 class NetworkDetails(NamedTuple):
-    """A complete network. `described_by` lists its sources, bottom up: swapcli, a file, the settings.
+    """All details of a network. `described_by` lists where its definition comes from, lowest precedence first: swapcli,
+    a file, the settings.
 
-    `nodes` are the addresses of its nodes, without any part that may hold a key; those named by the user come first.
+    `nodes` are the addresses of its nodes, without any part that may contain a key. Nodes named by the user come first.
     """
 
     network: Network
@@ -57,7 +59,7 @@ class NetworkDetails(NamedTuple):
 
     @own_document
     def document(self) -> NetworkDetailsJson:
-        """Return the JSON of `swapcli networks show`."""
+        """Return the JSON that `swapcli networks show` prints."""
         network = self.network
 
         def shown(address: str | None) -> str | None:
@@ -127,13 +129,13 @@ class NetworkDefinition(NamedTuple):
     content: dict[str, Any]
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON of `swapcli networks show --file`."""
+        """Return the JSON that `swapcli networks show --file` prints."""
         return self.content
 
 
 @checks_arguments
 def network_details(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkDetails:
-    """Return a network in full. Raises `UnknownNetwork`, `ConfigError`."""
+    """Return all details of a network. Raises `UnknownNetwork`, `ConfigError`."""
     sources = open_program_sources(settings)
     found, own = sources.networks.find(network), sources.setup.settings
     return NetworkDetails(found, tuple(described_by(found.name, own)), tuple(_nodes(found, own)))
@@ -143,10 +145,10 @@ def network_details(network: str, *, settings: Mapping[str, object] | SourceChoo
 def network_definition(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> NetworkDefinition:
-    """Return a network's definition with the additions in the user's files and settings, but without the user's own
+    """Return a network's definition, including additions in the user's files and settings, but without the user's own
     nodes.
 
-    `add_network` accepts it. Raises `UnknownNetwork`, `ConfigError`.
+    `add_network` accepts the result. Raises `UnknownNetwork`, `ConfigError`.
     """
     from swapcli.core.networks.definition_files import packaged_networks, read_definition
     from swapcli.quoting.network_definition import definition_of

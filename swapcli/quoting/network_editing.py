@@ -1,4 +1,4 @@
-"""Add network files to the user's folder, and remove them."""
+"""Add network files to the user's folder, and remove them again."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ NetworkChange = Literal["listed", "extended", "replaced", "described"]
 
 
 class AddedNetwork(NamedTuple):
-    """An added network file: its effect, the number of its entries by key, and the node's check, if any.
+    """The result of adding a network file: its effect, the number of its entries by key, and the node's check, if there
+    was one.
 
-    `file` is where it is stored.
+    `file` is the path at which the network file is stored.
     """
 
     network: Network
@@ -45,7 +46,7 @@ class AddedNetwork(NamedTuple):
 
     @own_document
     def document(self) -> AddedNetworkJson:
-        """Return the JSON of `swapcli networks add`."""
+        """Return the JSON that `swapcli networks add` prints."""
         return {
             "network": self.network.name,
             "chainId": str(self.network.chain_id),
@@ -57,7 +58,8 @@ class AddedNetwork(NamedTuple):
 
 
 class RemovedNetwork(NamedTuple):
-    """A removed network file; `is_packaged` means that swapcli still includes the network."""
+    """The result of removing a network file. `is_packaged` means that swapcli itself includes the network, so it stays
+    available."""
 
     network: str
     file: str
@@ -65,7 +67,7 @@ class RemovedNetwork(NamedTuple):
 
     @own_document
     def document(self) -> RemovedNetworkJson:
-        """Return the JSON of `swapcli networks remove`."""
+        """Return the JSON that `swapcli networks remove` prints."""
         return {"network": self.network, "file": self.file, "packaged": self.is_packaged}
 
 
@@ -77,11 +79,12 @@ def add_network(
     rpc_url: str | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> AddedNetwork:
-    """Add a network: `source` is a network file (- is stdin), or the name of a network that swapcli includes.
+    """Add a network. `source` is the path of a network file (- for stdin), or the name of a network that swapcli
+    includes.
 
-    The file is stored beside the settings file. If `rpc_url` names a node, it must confirm the file's facts. Nothing is
-    stored if anything is wrong. Raises `ConfigError`, which names the file and the line, `InvalidOption` if the network
-    is already there without `replace`, `UpstreamError` for a node that fails.
+    The file is stored beside the settings file. If `rpc_url` names a node, it must confirm the file's facts. If
+    anything is wrong, nothing is stored. Raises `ConfigError`, which names the file and the line, `InvalidOption` if
+    the network exists and `replace` is false, and `UpstreamError` if the node fails.
     """
     from swapcli.core.networks.definition_files import packaged_networks
 
@@ -111,9 +114,9 @@ def remove_network(
     confirm: Callable[[RemovedNetwork], object] | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> RemovedNetwork:
-    """Remove a network's file. `confirm` is called first; it may raise an error to keep the file.
+    """Remove a network's file. `confirm` is called first, and may raise an error to keep the file.
 
-    Raises `InvalidOption` for a network without a file.
+    Raises `InvalidOption` if the network has no file.
     """
     from swapcli.core.networks.definition_files import packaged_networks
 

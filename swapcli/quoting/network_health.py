@@ -1,4 +1,4 @@
-"""The health of networks: whether each can be quoted, and which features its node lacks."""
+"""Check the health of networks: whether each can be quoted, and which features its node lacks."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ MAX_CHECKS = 16
 
 
 class HealthReport(NamedTuple):
-    """The health of networks; `nodes` are the checks of their nodes, if nodes were given."""
+    """The health of several networks. `nodes` are the checks of their nodes, if nodes were given."""
 
     networks: tuple[Health, ...]
     nodes: tuple[NodeReport, ...] = ()
 
     @own_document
     def document(self) -> list[HealthDocumentJson]:
-        """Return the JSON of `swapcli health`."""
+        """Return the JSON that `swapcli health` prints."""
         documents = [each.document() for each in self.networks]
         for document, node in zip(documents, self.nodes, strict=bool(self.nodes)):
             document["node"] = node_document(document["network"], node)
         return documents
 
     def check(self) -> None:
-        """Raise `UnhealthyError` if a network is not healthy, or its node cannot serve quotes."""
+        """Raise `UnhealthyError` if a network is not healthy, or if its node cannot serve quotes."""
         names = [each.network for each in self.networks]
         missing = [check for node in self.nodes if not node.can_quote for check in node.missing]
         reported = " ".join(each.message for each in self.networks if not each.is_healthy)
@@ -75,12 +75,12 @@ def health(
     retries: int = REMOTE_RETRIES,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> HealthReport:
-    """Check that each of `networks`, by default all of the user's, can quote a sample order on real prices.
+    """Check that each of `networks`, by default all of the user's networks, can quote a sample order on real prices.
 
-    With `everything`, the default includes the other networks that come with the program. The sources are those of a
-    quote; with `offline`, only the markets are checked. An unhealthy network raises nothing; `HealthReport.check` does.
-    Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and `MarketError` for a bad
-    market file.
+    With `everything`, the default also includes the other networks that come with the program. Each network is quoted
+    from the same source as a quote by the user. With `offline`, only the stored markets are checked. An unhealthy
+    network does not raise an error; call `HealthReport.check` to raise it. Raises `UnhealthyError` if a service does
+    not list its networks, `UnknownNetwork`, and `MarketError` for a bad market file.
     """
     sources = open_program_sources(settings, offline=offline)
     setup = sources.markets.setup
@@ -96,7 +96,8 @@ def health(
 
 
 def find_names(sources: SourceChooser, retries: int, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the service's networks, otherwise the market file's network, otherwise the user's, or `everything`.
+    """Return the names of the networks to check: the service's networks, otherwise the market file's network, otherwise
+    the user's networks, or all with `everything`.
 
     Raises `UnhealthyError` if the service does not list its networks.
     """

@@ -1,4 +1,4 @@
-"""The known networks, and the features of a network's public nodes."""
+"""List the known networks, and check the features of a network's public nodes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class ListedNetwork(NamedTuple):
-    """A network with the number of its swappable tokens; 0 if no pools are known.
+    """A network with the number of its swappable tokens, 0 if no pools are known.
 
-    `package` is the installed package, with its version, that defines it; None for all others.
+    `package` is the installed package, with its version, that defines it; None for all other networks.
     """
 
     network: Network
@@ -37,13 +37,13 @@ class ListedNetwork(NamedTuple):
 
     @property
     def router(self) -> str | None:
-        """The address of its router, as the network writes addresses; None if it is unknown."""
+        """The address of the network's router, as the network writes addresses; None if it is unknown."""
         network = self.network
         return display_address(network.router, network.kind) if network.router else None
 
     @property
     def router_page(self) -> str | None:
-        """The router's page in the network's explorer, if it has one."""
+        """The router's page in the network's explorer; None if there is no explorer."""
         return contract_page(self.network, self.network.router) if self.network.router else None
 
     @own_document
@@ -66,9 +66,10 @@ class ListedNetwork(NamedTuple):
 
 
 class NetworkList(NamedTuple):
-    """The networks in the catalogue and the settings, and those of installed packages that were not imported.
+    """The networks in the catalogue and the settings, and the networks of installed packages that were not imported.
 
-    For the latter, only the name and the package are known; the rest of their JSON is absent.
+    For a package that was not imported, only the network's name and the package are known, so the other JSON fields are
+    absent.
     """
 
     networks: tuple[ListedNetwork, ...]
@@ -76,33 +77,33 @@ class NetworkList(NamedTuple):
 
     @own_document
     def document(self) -> list[NetworkDocumentJson]:
-        """Return the JSON of `swapcli networks`."""
+        """Return the JSON that `swapcli networks` prints."""
         return [*(each.document() for each in self.networks), *map(_unread_document, self.plugins)]
 
 
 class NodeReports(NamedTuple):
-    """The features of some nodes of a network."""
+    """The features of several nodes of a network."""
 
     network: str
     nodes: tuple[NodeReport, ...]
 
     @property
     def can_quote(self) -> bool:
-        """Whether quotes work on any of the nodes."""
+        """Whether at least one of the nodes can serve quotes."""
         return any(each.can_quote for each in self.nodes)
 
     @own_document
     def document(self) -> list[NodeDocumentJson]:
-        """Return the JSON of `swapcli networks NETWORK --probe`."""
+        """Return the JSON that `swapcli networks NETWORK --probe` prints."""
         return [node_document(self.network, each) for each in self.nodes]
 
 
 @checks_arguments
 def networks(*, everything: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> NetworkList:
-    """Return the user's networks: those of the interface, of network files and of the settings. Raises `ConfigError`.
+    """Return the user's networks: those in the API, in network files and in the settings. Raises `ConfigError`.
 
-    With `everything`, they include the other networks that come with the program. The networks of installed packages
-    follow by name; only those that the settings extend are imported.
+    With `everything`, the result includes the other networks that come with the program. The networks of installed
+    packages follow in name order. A package is imported only if the settings extend its network.
     """
     sources = open_program_sources(settings)
     own = sources.setup.settings
@@ -144,7 +145,7 @@ def _unread_document(plugin: Plugin) -> NetworkDocumentJson:
 def probe_nodes(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> NodeReports:
     """Check each public node of a network: its latency, block, limits and missing features.
 
-    Raises `UnknownNetwork`, `ConfigError` for an invalid URL. A node that fails raises nothing.
+    Raises `UnknownNetwork`, `ConfigError` for an invalid URL. A failing node does not raise an error.
     """
     from swapcli.quoting.openers.check_nodes import check_public_nodes
 

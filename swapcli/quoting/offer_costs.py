@@ -1,4 +1,4 @@
-"""The cost of an offer besides its input: gas, valued as in the split quote, and the native currency it takes."""
+"""The cost of an offer apart from its input: gas, valued as in the split quote, and additional native currency."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 class OfferCost(NamedTuple):
-    """A cost in dollars, and in base units of the output; None if no price is known."""
+    """A cost in dollars, and in base units of the output token; None if there is no price."""
 
     usd: float | None
     in_output: int | None
 
     def taken_from(self, amount_out: int) -> int | None:
-        """Return an output less the cost."""
+        """Return `amount_out` less the cost; None if the cost is unknown."""
         return None if self.in_output is None else amount_out - self.in_output
 
 
 def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) -> OfferCost:
-    """Return the cost of gas and of extra native currency. The L1 fee is that of the split route, whose data is about
-    as long.
+    """Return the cost of gas and of additional native currency. The split route's L1 fee is used, because the data is
+    about as long.
 
-    Without a split quote from this process, nothing has a price.
+    Without a split quote from this process, the cost is unknown.
     """
     if not isinstance(split, LocalQuote):
         return OfferCost(None, None)
@@ -39,7 +39,7 @@ def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) ->
 
 
 def extra_wei(offer: AggregatorOffer | None, order: Order) -> int:
-    """Return the native currency that an offer takes in addition to the input."""
+    """Return the native currency, in wei, that an offer takes in addition to the input."""
     if offer is None or offer.transaction is None:
         return 0
     return max(0, offer.transaction.value - (order.amount if is_native(order.token_in.address) else 0))

@@ -1,4 +1,4 @@
-"""Open the market of a network: from a file, otherwise the embedded one."""
+"""Open the market of a network, from a file or, without one, the embedded market."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def open_market(
     document: bytes | None = None,
     skip_bad_pools: bool = False,
 ) -> ParsedMarket:
-    """Return the market of the network called `name`: parsed from `document`, a market file, otherwise the embedded
-    one.
+    """Return the market of the network called `name`. It is parsed from the market file `document` if given; otherwise
+    it is the embedded market.
 
-    Raise `UnknownNetwork`, `MarketError` with the invalid pool or field, or `InvalidInput` for the file of another
-    network.
+    Raises `UnknownNetwork`, `MarketError` with the invalid pool or field, or `InvalidInput` if the file belongs to
+    another network.
     """
     if document is None:
         return _open_embedded(networks(name), networks)

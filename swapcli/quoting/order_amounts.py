@@ -1,4 +1,4 @@
-"""The amount of an order in base units if it is given in dollars or as a share of the sender's balance."""
+"""Find the amount of an order in base units if it is given in dollars, or as a share of the sender's balance."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ _L1_FEE_MARGIN: Final = 2
 
 
 class DollarAmount(NamedTuple):
-    """A dollar amount converted to base units of a token, and the USD price of a whole token used for it."""
+    """A dollar amount converted to base units of a token, and the USD price per whole token that was used."""
 
     amount: int
     price_usd: float
 
 
 def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSource) -> DollarAmount:
-    """Convert dollars to base units of the token whose amount the order specifies, rounded down.
+    """Convert dollars to base units, rounded down, of the token whose amount the order specifies.
 
-    The price is the market's spot price, taken from a small sale; the order's own amount does not matter. Raises
-    `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and as `QuoteSource.quote`.
+    The price is the market's spot price, determined by quoting a small sale. The order's own amount does not matter.
+    Raises `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and as
+    `QuoteSource.quote`.
     """
     order = request.order
     token = order.token_out if order.reverse else order.token_in
@@ -63,7 +64,8 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
 
 
 def _market_price(request: QuoteRequest, source: QuoteSource) -> float | None:
-    """Return the USD price of the token whose amount the order specifies. Raises as `QuoteSource.quote`."""
+    """Return the USD price of the token whose amount the order specifies. Raises the same errors as
+    `QuoteSource.quote`."""
     order = request.order
     for tokens in _PROBED_TOKENS:
         probe = order._replace(amount=tokens * 10**order.token_in.decimals, reverse=False)
@@ -78,7 +80,8 @@ def _market_price(request: QuoteRequest, source: QuoteSource) -> float | None:
 
 
 class BalancePart(NamedTuple):
-    """The amount for a share of a balance, the balance after `block`, and the reserve for gas; all in base units."""
+    """The amount that is a given share of a balance, the balance after `block`, and the native currency reserved for
+    gas, all in base units."""
 
     amount: int
     balance: int
@@ -87,10 +90,11 @@ class BalancePart(NamedTuple):
 
 
 class BalanceOrder:
-    """An order for a percentage of `sender`'s balance of the sold token, quoted until its amount no longer changes.
+    """An order for a percentage of `sender`'s balance of the sold token. It is quoted repeatedly, until its amount no
+    longer changes.
 
     The balance is read at the quote's block, or at the latest block if the quote's state is not live. Enough native
-    currency is kept to cover the highest possible gas cost. Raises `UpstreamError`.
+    currency is reserved to pay the highest possible gas cost. Raises `UpstreamError`.
     """
 
     def __init__(self, written: WrittenAmount, order: Order, sender: str, node: RpcNode) -> None:
@@ -109,7 +113,8 @@ class BalanceOrder:
         return self._order._replace(amount=self.part.amount)
 
     def settle(self, quote: QuoteResult) -> bool:
-        """Adjust the amount to a quote of the order, and return whether it is final. Raises `UpstreamError`."""
+        """Adjust the amount after a quote for the order, and return whether the amount is final. Raises
+        `UpstreamError`."""
         token, (amount, balance, gas_wei, block) = self._order.token_in, self.part
         if token.address == ZERO_ADDRESS:
             gas_wei = max(gas_wei, max_gas_cost_wei(self._node, quote, self._head.gas_price_wei))
@@ -139,7 +144,8 @@ def _read_token_balance(node: Node, at: BlockId, owner: str, token: Token) -> in
 
 
 def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> int:
-    """Return the highest possible cost of a quote's transaction, with the gas limit and fees it will be sent with.
+    """Return the highest possible gas cost of a quote's transaction in wei, at the gas limit and fees with which it
+    will be sent.
 
     `gas_price_wei` is used if the node has no fee history. Raises `UpstreamError`.
     """

@@ -1,4 +1,4 @@
-"""The keys of an order, as used in batch files, by `Market.quote_many` and by the tool `quote_batch`."""
+"""The keys of an order in batch files, in `Market.quote_many` and in the tool `quote_batch`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ V = TypeVar("V")
 
 
 def with_current_keys(order: Mapping[Any, V]) -> dict[Any, V]:
-    """Return an order with its aliases replaced, unless the key that an alias stands for is also present."""
+    """Return an order with its alias keys replaced by the current ones, unless the current key is also present."""
     current = {key: _SNAKE_CASE.get(key, key) for key in order}
     return {key if current[key] in order else current[key]: value for key, value in order.items()}
 
 
 def other_spelling(keys: Iterable[object]) -> tuple[str, str] | None:
-    """Return the first key that is another spelling of an order key, and the correct key; None if there is none."""
+    """Return the first key that belongs to another format, and the order key to use instead; None if there is no such
+    key."""
     return next(((str(each), _ELSEWHERE[each]) for each in keys if each in _ELSEWHERE), None)

@@ -1,4 +1,4 @@
-"""Process many items with the workers of an executor, in order, even if workers fail."""
+"""Process many items with the workers of an executor, and return the results in order, even if workers fail."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ _GUARD: Final = "if __name__ == '__main__':"
 
 
 class AnswersChunks(Protocol[T_contra, R]):
-    """How items are processed: by a worker of an executor, or here if there are no workers."""
+    """Processes chunks of items, either in a worker of an executor or in this process."""
 
     def submit(self, executor: Executor, items: Sequence[T_contra], *, has_asked: bool) -> Future[Sequence[R] | None]:
-        """Submit items to a worker. It returns None if it lacks the market, and is called again with `has_asked`."""
+        """Submit items to a worker. The future's result is None if the worker does not have the market; `submit` is
+        then called again with `has_asked`."""
 
     def answer(self, items: Sequence[T_contra]) -> Sequence[R]:
-        """Process items in this process."""
+        """Process items here, without a worker."""
 
 
 def answer_in_order(
@@ -50,13 +51,14 @@ def answer_in_order(
 ) -> Iterator[R]:
     """Yield the result of each item, in order, as soon as it is ready.
 
-    Items that arrive one by one, as from a pipe, are read by a thread and sent immediately. Others are read here while
-    earlier ones are processed, and sent together. If a worker dies, its chunk is sent again. An executor that cannot
-    continue is replaced by a new one; if that is impossible, its items are processed here.
+    Items that arrive one by one, as from a pipe, are read by a thread and sent immediately. Other items are read in
+    this thread while earlier ones are processed, and sent together. If a worker dies, its chunk is sent again. An
+    executor that cannot continue is replaced by a new one. If that is impossible, its items are processed in this
+    process.
 
-    If `items` raises, the error follows the results of all earlier items. Raises `InputOutputError` if workers die
-    repeatedly, or end before their first response. In a worker that is still importing an unguarded main module, it
-    raises Python's `RuntimeError`, which shows the idiom.
+    If `items` raises an error, it is raised after the results of all earlier items. Raises `InputOutputError` if
+    workers die repeatedly, or end before their first response. In a worker that is still importing a main module
+    without a guard, raises Python's `RuntimeError`, which shows how to write the guard.
     """
     crew = _Crew(how, executors)
     reader = _Reader(items, 1 if arrive_one_by_one else _CHUNK_SIZE)

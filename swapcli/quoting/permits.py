@@ -24,7 +24,7 @@ _PURPOSE = " for the nonce and the domain of the permit"
 
 
 class PermittedSwap(NamedTuple):
-    """A route whose input `owner` permits `router` to take until `deadline_s` (Unix)."""
+    """A swap whose input `router` may take from `owner` until `deadline_s` (Unix), by a permit."""
 
     result: RouteResult
     network: Network
@@ -39,15 +39,16 @@ class PermittedSwap(NamedTuple):
 
     @property
     def terms(self) -> PermitTerms:
-        """The terms in the permit."""
+        """The terms that the permit grants."""
         token = self.network.to_wrapped(self.result.input_token.address)
         return PermitTerms(token, self.owner, self.router, self.result.input_amount, self.deadline_s)
 
 
 def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit") -> TypedData:
-    """Return the message to sign. `label` is the caller's name for the option that requests it.
+    """Return the permit message to sign. `label` is the name of the option or method that needs it, for error messages.
 
-    Raises `InvalidOption` if the router or the token does not accept permits, or without a node, and `UpstreamError`.
+    Raises `InvalidOption` if the router or the token does not accept permits, or if there is no node, and
+    `UpstreamError`.
     """
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
     with closing(nodes.node_for(f"{label} needs a node", swap.network, _PURPOSE)) as node:
@@ -58,7 +59,8 @@ def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit"
 def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label: str) -> SignedPermit:
     """Return the signature of the message from `permit_message`, after a node has checked its signer.
 
-    Raises as `permit_message`, and `InvalidOption` for a signature that is malformed or not the owner's.
+    Raises the same errors as `permit_message`, and `InvalidOption` for a signature that is malformed or not the
+    owner's.
     """
     parsed = parse_signature(signature, label)
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
@@ -67,10 +69,10 @@ def _check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label:
 
 
 def permitted_network(source: QuoteSource, route: RouteResult, terms: SwapTerms) -> Network:
-    """Return the network with the router of a route's payload with a permit; a source may have to choose the router
-    first.
+    """Return the network with the router that will execute a route with a permit. The source may first have to choose
+    the router.
 
-    Raises as `QuoteSource.build`.
+    Raises the same errors as `QuoteSource.build`.
     """
     if not source.network.chooses_router:
         return source.network
@@ -83,13 +85,14 @@ def permitted_network(source: QuoteSource, route: RouteResult, terms: SwapTerms)
 def signed_terms(
     nodes: NodeOpener, network: Network, route: RouteResult, terms: SwapTerms, signature: str, label: str = "signature"
 ) -> SwapTerms:
-    """Return the terms of a swap with the permit that its sender, otherwise its recipient, has signed.
+    """Return the swap's terms with the permit that was signed by its sender, or by its recipient if no sender is given.
 
-    Raises as `permit_message`, and `InvalidOption` without a deadline.
+    Raises the same errors as `permit_message`, and `InvalidOption` if there is no deadline.
     """
     if terms.deadline_s is None:
         raise InvalidOption(
-            "signature needs deadline, the time when the permit ends", hint="set the deadline of permit"
+            "signature requires deadline, the time when the permit ends",
+            hint="pass the same deadline as for the permit",
         )
     if network.router is None:
         return terms  # the payload is rejected for the same reason

@@ -1,4 +1,4 @@
-"""The liquidity of a pool in USD, used to compare pools."""
+"""Estimate the liquidity of a pool in USD, to compare pools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
 
 
 def pair_figures(pool: Pool, prices: UnitPrices) -> list[PairFigures]:
-    """Return the figures of the pairs that the pool trades in both directions; the depth is the thinner side."""
+    """Return the figures of each pair that the pool trades in both directions. The depth is the smaller of the two
+    tokens' sides."""
     figures = []
     for leg in pool_legs(0, pool, range(len(pool.tokens))):
         if leg.up is None or leg.down is None:
@@ -44,5 +45,6 @@ def pair_figures(pool: Pool, prices: UnitPrices) -> list[PairFigures]:
 
 
 def without_own_token(pool: Pool, pairs: list[PairFigures]) -> list[PairFigures]:
-    """Return the pairs without the pool's own token, which represents the other tokens; all pairs if all contain it."""
+    """Return the pairs that do not contain the pool's own token, which represents the other tokens. If all contain it,
+    return all pairs."""
     return [figures for figures in pairs if pool.address not in figures.pair] or pairs

@@ -1,4 +1,4 @@
-"""List a market's pools with their liquidity and price, and the reason if quotes skip a pool."""
+"""List a market's pools with their liquidity and price, and with the reason if quotes skip a pool."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 
 
 class PoolSelection(NamedTuple):
-    """The deepest `pools`, by key, of `total` pools with certain tokens.
+    """The deepest `pools`, by key, among the `total` pools that trade the requested tokens.
 
-    `searchable` has those of them whose state could be read, and the pools that give their tokens' prices. `pools` have
-    the state before any read; `placeholders` are the keys of pools that cannot be read.
+    `searchable` has the pools whose state could be read, and the pools that determine their tokens' prices. `pools`
+    have the state before that read. `placeholders` are the keys of pools that cannot be read.
     """
 
     searchable: SearchableMarket
@@ -56,11 +56,11 @@ class PoolSelection(NamedTuple):
 
 
 class ListedPool(NamedTuple):
-    """A pool's figures; unknown ones are None.
+    """The figures of a pool. Unknown figures are None.
 
-    `liquidity_usd` is approximately the value that orders could trade in it: the value that would move the logarithm of
-    its rate by one, extrapolated from a fall of 2%. `price` is the price of one whole first token of `pair` in whole
-    second tokens. `left_out` says why no quote uses the pool; it is empty if quotes may.
+    `liquidity_usd` is approximately the value that orders could trade in the pool: the value that would move the
+    logarithm of its rate by one, extrapolated from a fall of 2%. `price` is the price of one whole first token in
+    `pair`, in whole second tokens. `left_out` says why quotes do not use the pool; it is empty if they may use it.
     """
 
     key: str
@@ -74,7 +74,7 @@ class ListedPool(NamedTuple):
 
 
 class PoolList(NamedTuple):
-    """Some of the `total` pools that trade certain tokens, deepest first, and the source of their state.
+    """Some of the `total` pools that trade the requested tokens, deepest first, and the source of their state.
 
     `known` are tokens by address.
     """
@@ -87,7 +87,7 @@ class PoolList(NamedTuple):
     warnings: tuple[Finding, ...] = ()
 
     def address(self, pool: ListedPool) -> str:
-        """Return the key of a pool as its network writes it."""
+        """Return the address or id of a pool, as its network writes it."""
         return display_address(pool.key, self.network.kind)
 
     def page(self, pool: ListedPool) -> str | None:
@@ -95,17 +95,18 @@ class PoolList(NamedTuple):
         return contract_page(self.network, self.address(pool))
 
     def pair(self, pool: ListedPool) -> list[Token | str]:
-        """Return the pair of a pool: its tokens, or the addresses of unknown ones as the network writes them."""
+        """Return the two tokens of a pool's pair. An unknown token is given by its address, as the network writes
+        it."""
         return [self.known.get(each) or display_address(each, self.network.kind) for each in pool.pair]
 
     def protocol(self, pool: ListedPool) -> str:
-        """Return the name of a pool's protocol for people."""
+        """Return the display name of a pool's protocol."""
         protocol = self.network.protocol(pool.protocol)
         return protocol.display_name if protocol else pool.protocol
 
     @own_document
     def document(self) -> PoolsJson:
-        """Return the JSON of `swapcli pools`."""
+        """Return the JSON that `swapcli pools` prints."""
         return {
             "network": self.network.name,
             "state": render_state_source(self.state),
@@ -136,7 +137,7 @@ class PoolList(NamedTuple):
 
 
 def find_pools(source: QuoteSource, named: Sequence[Token], limit: int | None) -> PoolList:
-    """Return the deepest pools that trade the `named` tokens, at most `limit`; then those that a sync skipped.
+    """Return the `limit` deepest pools that trade the `named` tokens, followed by the pools that a sync skipped.
 
     Raises `SameToken`, `InvalidOption` for more than two tokens and for a service, `UpstreamError`.
     """
@@ -161,7 +162,7 @@ def find_pools(source: QuoteSource, named: Sequence[Token], limit: int | None) -
 
 
 def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None) -> PoolSelection:
-    """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
+    """Return the deepest pools that trade all of `tokens` (addresses), at most `limit` if it is given.
 
     Raises `InvalidOption` for a service, `UpstreamError`.
     """
@@ -175,7 +176,7 @@ def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None
 
 
 def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[ListedPool]:
-    """Return the selected pools, deepest first; the price of each is between the `tokens` that are named."""
+    """Return the selected pools with their figures, deepest first. Each price is between the named `tokens`."""
     market, prices = selection.searchable.market, unit_prices(selection.searchable)
     reason_of = exclusion_rule(market)
     listed = []
@@ -208,8 +209,8 @@ def _list_skipped(known: KnownMarket, tokens: tuple[str, ...], network: Network)
 
 
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that says why a market's quotes exclude a pool in any state; it returns an empty text if they
-    do not."""
+    """Return a function that gives the reason why quotes on the market never use a pool, in whatever state. The reason
+    is empty if they may use it."""
     unroutable = unroutable_reason(market)
     if market.network.router_dialect == FIBROUS:
         return unroutable

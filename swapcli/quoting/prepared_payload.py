@@ -1,4 +1,4 @@
-"""Prepared swaps: the checked transactions of a quote or of a posted route, and their JSON."""
+"""Prepared swaps: the checked transactions of a quote or of an earlier route, and their JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class BuiltPayload(NamedTuple):
         return not is_native and (self.checked is None or self.checked.holdings is None)
 
     def router_reading(self) -> tuple[str, str] | None:
-        """Describe how the router reads rates and extra data, as a simulation has shown; None if none has."""
+        """Return a description of how the router reads rates and extra data, as shown by a simulation; None if there
+        was none."""
         simulation = self.checked.simulation if self.checked else None
         if simulation is None or simulation.variant is None:
             return None
@@ -70,7 +71,7 @@ class BuiltPayload(NamedTuple):
         return render_transactions(self.payload, self.network, self.checked)
 
     def fields(self, transactions: list[RenderedTransaction]) -> dict[str, Any]:
-        """Return the fields of the transactions, of the simulation and of the verdict."""
+        """Return the JSON fields of the transactions, the simulation and the verdict."""
         found: dict[str, Any] = {
             "transactions": [{**(each.request or each.signed_fields), "what": each.purpose} for each in transactions]
         }
@@ -86,9 +87,9 @@ class BuiltPayload(NamedTuple):
 
 
 class PreparedRoute(NamedTuple):
-    """The transactions of an earlier route on the current state.
+    """The transactions that execute an earlier route on the current state.
 
-    The fields are as in `PreparedSwap`. `figures` are those of the payload, with all warnings on it.
+    The fields are as in `PreparedSwap`. `figures` are the figures of the payload, with all warnings about it.
     """
 
     route: RouteResult
@@ -109,7 +110,7 @@ class PreparedRoute(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """The time until which the swap can be executed, and the contract that rejects it later."""
+        """The time until which the swap can be executed, and the contract that rejects it afterwards."""
         return deadline_of(self.payload, self.network.router_dialect)
 
     @property
@@ -119,16 +120,17 @@ class PreparedRoute(NamedTuple):
 
     @property
     def simulation(self) -> Simulation | None:
-        """The result of the simulation; None unless it was requested."""
+        """The result of the simulation; None if it was not requested."""
         return self.built.checked.simulation if self.built.checked else None
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of a simulation; None unless a node has simulated the swap."""
+        """The verdict from a simulation; None if no node has simulated the swap."""
         return self.built.verdict
 
     def document(self) -> ExecuteDocumentJson:
-        """Return the JSON of `swapcli execute`: V2 calldata or V1 execute, or `swap` as in `PreparedSwap.document`."""
+        """Return the JSON that `swapcli execute` prints: V2 calldata or V1 execute, or `swap` as in
+        `PreparedSwap.document`."""
         payload, network, transactions = self.payload, self.network, self.built.transactions()
         if isinstance(payload.call, EncodedCall):
             document = _encoded_call_fields(payload.call, network)
@@ -141,7 +143,7 @@ class PreparedRoute(NamedTuple):
         return cast("ExecuteDocumentJson", document | {**self.account_names} | self.built.fields(transactions))
 
     def safe_batch(self) -> SafeBatchJson:
-        """Return the approvals and the swap as a file of Safe's Transaction Builder.
+        """Return the approvals and the swap as a file for Safe's Transaction Builder.
 
         Raises `InvalidOption` on Starknet.
 
@@ -152,7 +154,8 @@ class PreparedRoute(NamedTuple):
         return safe_batch(self)
 
     def wallet_calls(self) -> WalletCallsRequestJson:
-        """Return the approvals and the swap as the request `wallet_sendCalls` (EIP-5792). Raises as `safe_batch`."""
+        """Return the approvals and the swap as the wallet request `wallet_sendCalls` (EIP-5792). Raises the same errors
+        as `safe_batch`."""
         from swapcli.quoting.handoffs import wallet_calls
 
         return wallet_calls(self)
@@ -165,9 +168,9 @@ def calldata_document(
     advice: SlippageAdvice | None,
     account_names: Mapping[str, str],
 ) -> CalldataDocumentJson:
-    """Return the JSON of a quote and its transactions. `route` has the route and the parameters of the call.
+    """Return the JSON of a quote and its transactions. `route` has the route and the call's parameters.
 
-    For a router outside the interface, `quote` has the route and `swap` the amounts instead.
+    For a router that the API does not cover, `quote` has the route and `swap` the amounts instead.
     """
     payload, network, transactions = built.payload, answer.network, built.transactions()
     document = _route_fields(answer, payload) | _swap_fields(payload, transactions[-1], figures, network)
@@ -231,7 +234,7 @@ def _simulation_field(simulation: Simulation, network: Network) -> dict[str, obj
 
 
 def render_advice(advice: SlippageAdvice) -> AdvisedSlippageJson:
-    """Return the advised slippage with its reasons and their parts."""
+    """Return the recommended slippage as JSON, with its reasons and their figures."""
     movement, (limit_ppm, gas_ppm, gain_ppm) = advice.movement, advice.sandwich
 
     def percent(ppm: int) -> float:

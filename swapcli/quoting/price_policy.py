@@ -1,6 +1,7 @@
-"""Decide how prices that are not real may be used: a single rule for the command line, library, service and agents.
+"""Decide how prices that are not real may be used. The same rule applies to the command line, the library, the service
+and agents.
 
-Modelled and synthetic prices are not real. They are always shown, with a label. A program gets a number from
+Modelled and synthetic prices are not real. They may always be shown, with a label. A program receives a number based on
 them only if the user requested such prices, and a transaction only if the user excluded every node.
 """
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PriceUse(StrEnum):
-    """The use of a price.
+    """A way to use a price.
 
     `SHOWN` is for a table, a picture or a whole document, with a label. `NUMBER` is for a program that sees no label: a
     single field, a watch, an alert, a batch, an agent's tool, a health check. `PAYLOAD` is a transaction.
@@ -29,11 +30,11 @@ class PriceUse(StrEnum):
 
 
 class PriceRequest(StrEnum):
-    """How the user requested prices that are not real.
+    """The way in which the user requested prices that are not real, if at all.
 
-    `NONE`: not at all, so they are used only if no node returned live prices. `MARKET`: by naming the market file or
-    store that contains them. `OFFLINE`: by excluding every node, with `--offline` or the setting `live: never`, or in
-    the library by opening the embedded market.
+    `NONE`: not requested, so such prices are used only if no node returns live prices. `MARKET`: by naming the market
+    file or store that contains them. `OFFLINE`: by excluding every node, with `--offline` or the setting `live: never`,
+    or in the library by opening the embedded market.
     """
 
     NONE = "none"
@@ -51,7 +52,7 @@ used for everything."""
 
 
 def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
-    """Return whether prices on this state may be used in this way."""
+    """Return whether prices from `state` may be used in the way `use`."""
     if state.provenance is None or state.is_live:
         return True
     if state.service_url and request is PriceRequest.MARKET:  # a different market's
@@ -60,9 +61,9 @@ def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
 
 
 def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
-    """Raise `ModelledState` unless prices on this state may be used in this way.
+    """Raise `ModelledState` unless prices from `state` may be used in the way `use`.
 
-    `node_hint` says how to name a node, for the error's hint.
+    `node_hint` is the part of the error's hint that says how to set a node.
     """
     if may_use(state, use, request):
         return

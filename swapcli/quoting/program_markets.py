@@ -1,4 +1,4 @@
-"""Open a program's market from a service, a file, a store, a node or the package, as its settings say."""
+"""Open a market for a program from a service, a file, a store, a node or the package, as its settings say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 class OpenedMarket(NamedTuple):
-    """The parts of an open market; `price_request` adds to the request for unreal prices in the settings of `nodes`."""
+    """The parts of an open market. `price_request` is added to what the settings of `nodes` request about prices that
+    are not real."""
 
     source: QuoteSource
     nodes: NodeOpener
@@ -30,7 +31,7 @@ class OpenedMarket(NamedTuple):
 
 
 class ProgramMarkets:
-    """Opens markets for a program, whose `settings` override the user's; `warn` receives warnings as sentences."""
+    """Opens markets for a program. `settings` override the user's settings; `warn` receives warnings as sentences."""
 
     def __init__(
         self,
@@ -43,28 +44,28 @@ class ProgramMarkets:
         self._settings, self._warn, self._reuse_searches, self._block = settings or {}, warn, reuse_searches, block
 
     def open(self, network: str, *, offline: bool) -> OpenedMarket:
-        """Open the market that the command line uses. Raises as `Market.open`."""
+        """Open the market that the command line uses. Raises the same errors as `Market.open`."""
         sources = self._sources(offline=offline)
         return _opened(sources.open(network), sources)
 
     def embedded(self, network: str) -> OpenedMarket:
-        """Open the embedded market. Raises as `Market.embedded`."""
+        """Open the embedded market. Raises the same errors as `Market.embedded`."""
         sources = self._sources()
         return _opened(sources.pools.open_embedded(network), sources, PriceRequest.OFFLINE)
 
     def from_file(self, path: str | PathLike[str], *, skip_bad_pools: bool) -> OpenedMarket:
-        """Open a market file. Raises as `Market.from_file`."""
+        """Open a market file. Raises the same errors as `Market.from_file`."""
         sources = self._sources({"market": os.fspath(path)})
         return _opened(sources.pools.open_file(skip_bad_pools=skip_bad_pools), sources)
 
     def store(self, network: str, folder: str | PathLike[str] | None) -> OpenedMarket:
-        """Open a store. Raises as `Market.store`."""
+        """Open a store. Raises the same errors as `Market.store`."""
         sources = self._sources({} if folder is None else {"store_dir": os.fspath(folder)})
         request = PriceRequest.OFFLINE if sources.nodes.rules.excludes_nodes else PriceRequest.MARKET
         return _opened(sources.pools.open_stored(network), sources, request)
 
     def live(self, network: str, rpc_url: str | None) -> OpenedMarket:
-        """Open a market whose pools are read from a node. Raises as `Market.live`."""
+        """Open a market whose pools are read from a node. Raises the same errors as `Market.live`."""
         from swapcli.quoting.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
@@ -72,7 +73,7 @@ class ProgramMarkets:
         return _opened(sources.open_live(network), sources)
 
     def service(self, network: str, api_url: str) -> OpenedMarket:
-        """Open the market of a service. Raises as `Market.service`."""
+        """Open the market of a service. Raises the same errors as `Market.service`."""
         sources = self._sources({"api_url": api_url})
         return _opened(sources.open_service(network), sources)
 

@@ -1,4 +1,4 @@
-"""The proof of a quote: a document that lets others check its certificate without swapcli."""
+"""The proof of a quote: a document with which others can check its certificate without swapcli."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Triple = tuple[int, int, int]
 
 
 class Proof:
-    """The proof of a quote's certificate. Equal quotes on equal state have equal proofs, byte for byte.
+    """The proof of a quote's certificate. Equal quotes on equal state have byte-for-byte equal proofs.
 
     Example: `market.quote("ETH", "USDC", "1.5", proof=True).proof().write("proof.json.gz")`. The program
     `scripts/check_proof.py` checks it, and `docs/proof.md` states the theorem.
@@ -59,9 +59,10 @@ class Proof:
 
     @classmethod
     def of(cls, quote: Quote, market: MarketState) -> Proof:
-        """Return the proof of a quote that `Router.quote` returned for this market with `proof=True`.
+        """Return the proof of a quote that `Router.quote` returned for `market` with `proof=True`.
 
-        Raises `NoProof` if the quote was requested without one, has no finite bound, or uses other pools.
+        Raises `NoProof` if the quote was requested without a proof, has no finite bound, or uses pools that `market`
+        does not contain.
         """
         proven = {} if quote.witness is None else quote.witness.pools
         if any(market.pools.get(key) != pool for key, pool in proven.items()):
@@ -69,22 +70,22 @@ class Proof:
         return _render(quote, market)
 
     def check(self, *, recompute: bool = False) -> ProofCheck:
-        """Check the proof as `scripts/check_proof.py` does; see `check_proof`."""
+        """Check the proof with `scripts/check_proof.py`. See `check_proof`."""
         from swapcli.quoting.proof_checker import check_proof
 
         return check_proof(self.to_json(), recompute=recompute)
 
     def document(self) -> ProofDocumentJson:
-        """Return the JSON, whose schema `swapcli schema proof` prints."""
+        """Return the proof as JSON. `swapcli schema proof` prints its schema."""
         return self._document
 
     def to_json(self) -> str:
-        """Return the document as text."""
+        """Return the proof's document as JSON text."""
         before, after = self._rest()
         return f"{before}{self._pools.text}{after}"
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the document to a file, compressed if its name ends in `.gz`.
+        """Write the document to a file. It is compressed if the file's name ends in `.gz`.
 
         Raises `InvalidInput`, `InputOutputError`.
         """
@@ -107,7 +108,7 @@ class Proof:
 
 
 class PoolsText:
-    """The JSON of a state's pools, also as part of a compressed file."""
+    """The JSON of a state's pools, also as a part of a compressed file."""
 
     def __init__(self, text: str) -> None:
         """Hold the text."""
@@ -115,21 +116,21 @@ class PoolsText:
 
     @cached_property
     def packed(self) -> bytes:
-        """Compressed blocks that refer to nothing before them: producing them takes most of the time of a compressed
-        file."""
+        """The JSON as compressed blocks that do not depend on earlier data. They are cached, because producing them
+        takes most of the time of writing a compressed file."""
         from zlib import Z_FULL_FLUSH
 
         return _deflate(self.text, Z_FULL_FLUSH)
 
 
 def prove(answer: QuoteResult) -> Proof:
-    """Return the proof of a quote that was requested with a proof. Raises `NoProof`."""
+    """Return the proof of a quote. Raises `NoProof` if the quote was requested without a proof."""
     from swapcli.quoting.quote_results import RemoteQuote
 
     if isinstance(answer, RemoteQuote):
         return _proof_of_service(answer)
     if answer.network.wraps(answer.order):
-        raise NoProof("wrapping the native token is one to one, so it needs no proof", hint="quote without proof")
+        raise NoProof("wrapping the native token needs no proof, because it is one to one", hint="quote without proof")
     state = answer.state_source
     assert state.provenance is not None  # may be unknown only for a service's route
     market = MarketState(
@@ -150,7 +151,7 @@ def _render(quote: Quote, market: MarketState) -> Proof:
     if quote.witness is None:
         raise NoProof("this quote was requested without a proof", hint="quote with proof=True")
     if not all(each.bound.is_finite() for each in quote.witness.bounds):
-        raise NoProof("no finite bound was found for this order", hint="exclude protocols with absurd prices")
+        raise NoProof("no finite bound was found for this order", hint="exclude protocols with implausible prices")
     renderer = _Renderer(quote, market, quote.witness)
     return Proof(renderer.document(), renderer.pools_text)
 
@@ -166,7 +167,7 @@ def _proof_of_service(answer: RemoteQuote) -> Proof:
     route = document.get("route")
     amounts = (route.get("amountIn"), route.get("amountOut")) if isinstance(route, dict) else ()
     if document.get("format") != FORMAT or amounts != (str(result.input_amount), str(result.output_amount)):
-        raise NoProof("the service sent a proof of a different route", hint="quote without the service")
+        raise NoProof("the service sent a proof for a different route", hint="quote without the service")
     return Proof(cast("ProofDocumentJson", document))
 
 

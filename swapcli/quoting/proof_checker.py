@@ -1,7 +1,8 @@
-"""Find and run the proof checker; for its `--swapcli`, recompute swaps and terms of families it does not know.
+"""Find and run the proof checker. For its option `--swapcli`, recompute the claims about pool families that the checker
+does not know.
 
-The checker is one file that otherwise imports no module of this project: `scripts/check_proof.py` in a checkout; wheels
-contain it next to the packages.
+The checker is a single file, `scripts/check_proof.py` in a checkout, and wheels contain it next to the packages.
+Without that option, it imports no module of this project.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ REFUSED: Final = -1
 
 
 def find_checker() -> Path | None:
-    """Return the checker's path in the package, otherwise in the checkout; None if neither has it."""
+    """Return the checker's path in the installed package, or else in the checkout; None if neither contains it."""
     package = Path(__file__).resolve().parents[1]
     places = (package / CHECKER, package.parent / "scripts" / CHECKER)
     return next((each for each in places if each.is_file()), None)
 
 
 class CheckedBound(NamedTuple):
-    """A bound that the checker has proved, in base units of the output token, rounded up.
+    """A bound that the checker has proven, in base units of the output token, rounded up.
 
-    `kind` is "output", "acyclic" or "afterGas". `left_out` is the number of directions that a bound net of gas skips as
+    `kind` is "output", "acyclic" or "afterGas". `left_out` is the number of directions that a bound after gas skips as
     dust.
     """
 
@@ -49,11 +50,11 @@ class CheckedBound(NamedTuple):
 
 
 class ProofCheck(NamedTuple):
-    """The checker's result for a proof. `reasons` are the reasons for rejection, one sentence each; empty if it is
-    accepted.
+    """The checker's result for a proof. `reasons` has a sentence for each reason for rejection, and is empty if the
+    proof is accepted.
 
-    `lines` are the program's output. `on_faith` has (what, family, count, part of the output) for each kind of claim
-    that the checker takes on faith because it does not know the family.
+    `lines` are the checker's output. `on_faith` has (claim, family, count, part of the output) for each kind of claim
+    that the checker accepts without proof because it does not know the family.
     """
 
     is_accepted: bool
@@ -65,10 +66,10 @@ class ProofCheck(NamedTuple):
 
 @checks_arguments
 def check_proof(proof: str | bytes, *, recompute: bool = False) -> ProofCheck:
-    """Check a proof, JSON or gzip, with the program `scripts/check_proof.py`. An unreadable proof is rejected.
+    """Check a proof, as JSON or gzip, with the program `scripts/check_proof.py`. An unreadable proof is rejected.
 
-    With `recompute`, swapcli's own pools recompute the claims that the checker would take on faith. Checking a proof of
-    200 pools takes a few seconds. Raises `InputOutputError` if this installation lacks the program.
+    With `recompute`, swapcli recomputes the claims that the checker would otherwise accept without proof. Checking a
+    proof with 200 pools takes a few seconds. Raises `InputOutputError` if this installation lacks the program.
     """
     from decimal import Context, localcontext
 
@@ -97,7 +98,8 @@ def load_checker() -> ModuleType:
 
 
 def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, state: Pool | None) -> tuple[int, Pool]:
-    """Return the output of a swap in base units, and the pool after it. `state` is the pool after its last swap."""
+    """Return the output of a swap in base units, and the pool after it. `state` is the pool after its previous swap,
+    None before the first."""
     before = state or _read_pool(document, pool)
     sold, bought = (document["tokens"][each]["address"] for each in (token_in, token_out))
     try:
@@ -107,9 +109,9 @@ def swap(document: Any, pool: int, token_in: int, token_out: int, amount: int, s
 
 
 def gain(document: Any, direction: Sequence[int], price_in: float, price_out: float, limit: float) -> float:
-    """Return the largest gain of a trade in a direction, at prices per base unit, for inputs up to `limit`.
+    """Return the largest gain from a trade in `direction`, at prices per base unit, for inputs up to `limit`.
 
-    It includes gains from the contract's rounding, and is lowered by the floating-point error.
+    The result includes gains from the contract's rounding, and is reduced by the floating-point error.
     """
     number, *pair = direction
     pool = _read_pool(document, number)
@@ -131,7 +133,7 @@ def gain(document: Any, direction: Sequence[int], price_in: float, price_out: fl
 
 
 def start_rate(document: Any, direction: Sequence[int]) -> float:
-    """Return the spot rate of a direction: the output for the first unit, after the fee."""
+    """Return the spot rate in a direction: the output per unit of a very small input, after the fee."""
     number, *pair = direction
     return _read_pool(document, number).curve(*(document["tokens"][each]["address"] for each in pair)).start_rate
 

@@ -1,4 +1,4 @@
-"""How swapcli supports each protocol of a network."""
+"""List the protocols of a network, and how swapcli supports each of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENOUGH_SWAPS: Final = 20
 
 
 class QuoteKind(StrEnum):
-    """How a protocol's pools are quoted: with their maths, through their contracts, or not at all."""
+    """The way in which a protocol's pools are quoted: with their maths, through their contracts, or not at all."""
 
     EXACT = "exact"
     SAMPLED = "sampled"
@@ -36,7 +36,7 @@ class QuoteKind(StrEnum):
 
 
 class ContractCertainty(StrEnum):
-    """Whether the address of the contract that creates a protocol's pools is certain."""
+    """The certainty about the address of the contract that creates a protocol's pools."""
 
     CONFIRMED = "confirmed"
     """The sources leave no doubt, or several of them agree."""
@@ -45,12 +45,12 @@ class ContractCertainty(StrEnum):
 
 
 class ProtocolSupport(NamedTuple):
-    """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
+    """The support for a protocol: how its pools are quoted, and whether `swapcli sync` finds them on the network.
 
-    `reason` is a sentence about the missing fact; empty if both are possible, and for the wrapper, which has no pools
-    to find. `contract` is None if the network names no contract of the protocol. `dialects` are those of routers that
-    execute its pools. `recorded_swaps` is the number of its family's recorded swaps that match its quotes, None if the
-    contracts quote themselves or nothing quotes.
+    `reason` is a sentence about the missing fact. It is empty if both are possible, and for the wrapper, which has no
+    pools to find. `contract` is None if the network's definition names no contract for the protocol. `dialects` are the
+    dialects of routers that execute swaps in its pools. `recorded_swaps` is the number of recorded swaps in its family
+    that match swapcli's quotes; None if the contracts themselves quote, or nothing does.
     """
 
     protocol: ProtocolInfo
@@ -63,16 +63,17 @@ class ProtocolSupport(NamedTuple):
 
     @property
     def is_compared(self) -> bool | None:
-        """Whether enough recorded swaps match its family's quotes; None as `recorded_swaps`."""
+        """Whether enough recorded swaps match the quotes of its family; None if `recorded_swaps` is None."""
         return None if self.recorded_swaps is None else self.recorded_swaps >= ENOUGH_SWAPS
 
 
 class ListedProtocol(NamedTuple):
-    """A protocol with its support in swapcli, the number of its known pools, and the last confirmed quote.
+    """A protocol with its support in swapcli, the number of its known pools, and the last swap that confirmed a quote.
 
-    `pools` is None if the network's pools are unknown. `unexplained` counts those of an unknown version. `facts_date`
-    is the day on which the facts about the network were checked, and `agreement` the newest swap that matched its
-    quote. `package` is the installed package, with its version, that has its family; None for a family of swapcli.
+    `pools` is None if the network's pools are unknown. `unexplained` is the number of pools of an unknown version.
+    `facts_date` is the day on which the facts about the network were checked, and `agreement` the newest swap that
+    matched its quote. `package` is the installed package, with its version, that provides the pool family; None for
+    swapcli's own families.
     """
 
     support: ProtocolSupport
@@ -93,12 +94,13 @@ class ListedProtocol(NamedTuple):
 
     @property
     def quotes(self) -> str:
-        """How its pools are quoted, and whether that still has to be compared with the chain."""
+        """A description of how its pools are quoted, and whether the quotes still have to be compared with the
+        chain."""
         return self.support.quotes.value + (", not compared" if self.support.is_compared is False else "")
 
     @property
     def reason(self) -> str:
-        """The missing fact or the unknown pool version, in words; empty if nothing is missing."""
+        """A description of the missing fact or the unknown pool version; empty if nothing is missing."""
         support, date = self.support, self.facts_date
         missing = f"{support.reason} (as of {date})" if support.reason and date else support.reason
         keys = ", ".join(self.unexplained)
@@ -134,10 +136,10 @@ class ListedProtocol(NamedTuple):
 
 
 class ProtocolList(NamedTuple):
-    """The protocols of a network; `pools_source` is the source of the counted pools, None if none are known.
+    """The protocols of a network. `pools_source` is the source of the counted pools, None if no pools are known.
 
-    `families` are those of installed packages that no protocol of the network uses. Only their names are known: their
-    packages are not imported.
+    `families` are pool families in installed packages that no protocol of the network uses. Only their names are known,
+    because their packages are not imported.
     """
 
     network: Network
@@ -147,7 +149,7 @@ class ProtocolList(NamedTuple):
 
     @own_document
     def document(self) -> list[ProtocolDocumentJson]:
-        """Return the JSON of `swapcli protocols`."""
+        """Return the JSON that `swapcli protocols` prints."""
         return [*(each.document() for each in self.protocols), *map(_unused_document, self.families)]
 
 
@@ -186,7 +188,7 @@ class _KnownPools(NamedTuple):
 
 @checks_arguments
 def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> ProtocolList:
-    """Return the protocols of a network, with the pools of its store or its embedded market.
+    """Return the protocols of a network, with the number of their pools in its store or its embedded market.
 
     Raises `UnknownNetwork`, `ConfigError`, `MarketError` for a damaged store.
     """
@@ -238,7 +240,7 @@ def _count_embedded(sources: SourceChooser, network: Network) -> _KnownPools:
 
 
 def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
-    """Return the support of each protocol of a network, in its order."""
+    """Return the support for each protocol of a network, in the network's order."""
     from swapcli.core.networks.quoter_definitions import quoted_protocols
     from swapcli.payload.dialects import executing_dialects
     from swapcli.state.discovery.pool_discovery import find_factories

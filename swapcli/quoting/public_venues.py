@@ -1,8 +1,8 @@
-"""A network's venues in public lists, and how swapcli quotes them (`public_venues.json`).
+"""The venues on a network according to public lists, and how swapcli quotes them (`public_venues.json`).
 
-The file has the lists with the commits that were read. For each network it maps the venues to protocols of the
-network's definition, or gives the reason why there is none. It is the only place with both names of a venue.
-`docs/venues.md` is generated from it (`make venues`).
+The file contains the lists, with the commits that were read. For each network, it maps the venues to protocols in the
+network's definition, or gives the reason why there is none. Only this file connects a venue's name in the lists with
+its name in swapcli. `docs/venues.md` is generated from it (`make venues`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE: Final = Path(__file__).with_suffix(".json")
 
 
 class Coverage(StrEnum):
-    """How the pools of a venue are quoted: with their maths, through their contracts, or not at all."""
+    """The way in which a venue's pools are quoted: with their maths, through their contracts, or not at all."""
 
     ABSENT = "absent"
     SAMPLED = QuoteKind.SAMPLED.value
@@ -48,10 +48,10 @@ class PublicList(NamedTuple):
 
 
 class PublicVenue(NamedTuple):
-    """A listed protocol, named as in the first of `lists`, and how its pools are quoted.
+    """A venue in the public lists, with its name in the first of `lists`, and how its pools are quoted.
 
     `protocols` are the network's protocols that make up the venue; empty if there are none. `reason` is a sentence on
-    why it is not quoted exactly; empty if it is.
+    why the venue is not quoted exactly; empty if it is.
     """
 
     name: str
@@ -73,7 +73,7 @@ class PublicVenue(NamedTuple):
 
 
 class VenueList(NamedTuple):
-    """A network's protocols in public lists, unquoted ones first; `read_on` is a date, YYYY-MM-DD."""
+    """The venues on a network according to public lists, unquoted ones first. `read_on` is a date, YYYY-MM-DD."""
 
     network: Network
     venues: tuple[PublicVenue, ...]
@@ -81,21 +81,21 @@ class VenueList(NamedTuple):
 
     @own_document
     def document(self) -> list[PublicVenueJson]:
-        """Return the JSON of `swapcli protocols --missing`."""
+        """Return the JSON that `swapcli protocols --missing` prints."""
         return [each.document() for each in self.venues]
 
 
 @checks_arguments
 def public_venues(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> VenueList:
-    """Return a network's protocols in public lists, and how they are quoted.
+    """Return the venues on a network according to public lists, and how they are quoted.
 
-    Raises `UnknownNetwork`, `ConfigError`, and `InvalidInput` for a network whose lists have not been read.
+    Raises `UnknownNetwork`, `ConfigError`, and `InvalidInput` for a network for which no lists were read.
     """
     return list_venues(open_program_sources(settings).networks.find(network))
 
 
 def list_venues(network: Network) -> VenueList:
-    """Return the venues of a network. Raises `InvalidInput` if its public lists have not been read."""
+    """Return the venues on a network. Raises `InvalidInput` if no public lists were read for the network."""
     known = _read_file()["networks"]
     if network.name not in known:
         raise InvalidInput(
@@ -119,7 +119,7 @@ def public_lists() -> tuple[PublicList, ...]:
 
 
 def listed_networks() -> tuple[str, ...]:
-    """Return the names of the networks whose lists were read."""
+    """Return the names of the networks for which lists were read."""
     return tuple(_read_file()["networks"])
 
 

@@ -1,4 +1,5 @@
-"""The quotes of a watch, each with its difference from the order's first quote, and any failed refreshes."""
+"""The quotes made by a watch, each with its change from the first quote for the same order, and the failed
+refreshes."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class QuoteChange(NamedTuple):
-    """The change since an earlier quote, made at `since_s` (Unix), in base units.
+    """The change in base units since an earlier quote, which was made at `since_s` (Unix).
 
-    `bps` is the change of the output, or of the input if the order specifies the output.
+    `bps` is the change of the output in basis points, or of the input if the order specifies the output.
     """
 
     amount_in: int
@@ -27,14 +28,14 @@ class QuoteChange(NamedTuple):
 
 
 class WatchedQuote(NamedTuple):
-    """A quote of `Market.watch`, and its difference from the first one."""
+    """A quote from `Market.watch`, with its change since the first quote."""
 
     quote: SwapQuote
     change: QuoteChange
 
     @classmethod
     def since(cls, first: SwapQuote, quote: SwapQuote) -> WatchedQuote:
-        """Return a quote with its change since the first one for the same order."""
+        """Return `quote` with its change since `first`, the first quote for the same order."""
         start, end = first.figures, quote.figures
         change_in, change_out = end.amount_in - start.amount_in, end.amount_out - start.amount_out
         is_reverse = quote.answer.order.reverse
@@ -43,7 +44,7 @@ class WatchedQuote(NamedTuple):
         return cls(quote, QuoteChange(change_in, change_out, bps, start.quoted_at_s))
 
     def document(self) -> WatchedRouteJson:
-        """Return the JSON of a line of `swapcli route --watch`; amounts are text, in base units."""
+        """Return the JSON of a line that `swapcli route --watch` prints. Amounts are strings of base units."""
         change = self.change
         return cast(
             "WatchedRouteJson",
@@ -60,14 +61,14 @@ class WatchedQuote(NamedTuple):
 
 
 class FailedRefresh(NamedTuple):
-    """A refresh of a watch that failed, and the age of the last good quote."""
+    """A failed refresh during a watch, with the age of the last good quote."""
 
     error: SwapcliError
     last_quote_age_s: float
 
     @own_document
     def document(self) -> FailedRefreshJson:
-        """Return the JSON of a line of `swapcli route --watch`."""
+        """Return the JSON of a line that `swapcli route --watch` prints."""
         error = self.error
         return {
             "error": {"code": error.code, "message": error.message, "retryable": error.is_retryable},

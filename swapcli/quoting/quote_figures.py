@@ -1,4 +1,4 @@
-"""Compute the figures of a quote, once for all outputs."""
+"""Compute the figures of a quote once, for all outputs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 def find_warnings(
     answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None
 ) -> tuple[PriceImpact | None, tuple[Finding, ...]]:
-    """Return a quote's price impact and the warnings about the quote and its payload, which are part of its figures."""
+    """Return a quote's price impact, and the warnings about the quote and its payload. Both are part of the quote's
+    figures."""
     terms, impact = _terms_of(answer, terms), impact_of(answer)
     return impact, _warnings(answer, impact, terms, _gas_cost(answer)[0], payload)
 
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms, payload: UnsignedTransaction | None = None) -> QuoteFigures:
-    """Return a quote's figures on the terms of its swap, with the warnings about it and its payload."""
+    """Return a quote's figures for a swap on `terms`, with the warnings about the quote and its payload."""
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     terms = _terms_of(answer, terms)
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
@@ -97,9 +98,11 @@ def compute_payload_figures(
     terms: SwapTerms,
     built_at_s: int,
 ) -> QuoteFigures:
-    """Return the figures of the transaction of an earlier route, built at `built_at_s` (Unix) from a replay on `state`.
+    """Return the figures for an earlier route whose transaction was built at `built_at_s` (Unix) from a replay on
+    `state`.
 
-    The replay has no gas price and compares no other route, so these figures are unknown.
+    The replay has no gas price and is not compared with other routes, so the figures about gas and about other routes
+    are unknown.
     """
     amount_out, terms = payload.call.route.amount_out, terms_of_payload(payload, terms)
     warnings = () if payload.rounding is None else (share_warning(payload.rounding),)

@@ -1,4 +1,4 @@
-"""The options of a quote and of its transactions, by keyword."""
+"""The options for quotes and for transactions, as keyword arguments."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ Handoff: TypeAlias = Literal["safe", "wallet-calls"]
 
 
 class QuoteKeywords(TypedDict, total=False):
-    """The options of a quote. If one is missing, the user's setting applies, otherwise the command line's default.
+    """The options for a quote. If one is missing, the user's setting applies, otherwise the command line's default.
 
-    `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
-    `only_protocols` excludes all others; `extended_protocols` adds those that the Fibrous API does not list;
-    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be, and
-    with `proof` the quote keeps that proof for others to check.
-    `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote shows what that
-    costs.
+    `slippage` is in percent. `gas_price` is in wei, or text such as "0.01gwei". `exclude_protocols` are names or ids;
+    `only_protocols` excludes all other protocols; `extended_protocols` adds the protocols that the Fibrous API does not
+    list. `solve_time_s` limits the time of the search; 0 sets no limit. `certify` also proves how much better any route
+    could be, and with `proof`, the quote keeps that proof for others to check. `max_pools` limits the number of pools
+    in the route, and `simple` allows only one path with one pool per hop. The quote shows how much output that costs.
     """
 
     slippage: Percentage
@@ -44,17 +43,18 @@ class QuoteKeywords(TypedDict, total=False):
 
 
 class TransactionKeywords(TypedDict, total=False):
-    """How to execute a quote.
+    """The options for the transactions that execute a quote.
 
-    `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
-    or a duration such as "20m" or "3d", for routers that enforce one. No transaction is built above `max_impact`, a
-    price impact in percent, or above `max_slippage`. Tokens, pools and routers lose what they receive: they are
-    rejected as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
-    fees, and checks balance and allowance; with `simulate`, it also simulates the swap, which must pay the quoted
-    amount. `allow_fees` turns the rejection of the node's gas, fees or nonce into a warning. `signature` signs the
-    message from `permit` with the same `deadline`, by the sender, or by the destination if there is no sender; it
-    replaces an approval. `handoff` names the document in which others sign the swap: the default deadline is then one
-    day, and a shorter one gives a warning.
+    `destination` receives the output. `slippage`, in percent, is the quote's slippage by default. `deadline` is in Unix
+    seconds, or a duration such as "20m" or "3d", for routers that enforce it. No transaction is built if the price
+    impact is above `max_impact`, in percent, or the slippage above `max_slippage`. Tokens, pools and routers are
+    rejected as the destination, because they would lose the output, except for the address `allow_recipient`. With
+    `sender`, a node provides the nonce, gas and fees, and the balance and allowance are checked. With `simulate`, the
+    node also simulates the swap, which must pay the quoted amount. With `allow_fees`, unusual gas, fees or nonces from
+    the node cause a warning instead of an error. `signature` is the signature of the message from `permit`, with the
+    same `deadline`, by the sender, or by the destination if there is no sender. It replaces an approval. `handoff`
+    names the kind of document in which others sign the swap. The default deadline is then one day, and a shorter one
+    causes a warning.
     """
 
     destination: Required[str]
@@ -71,5 +71,6 @@ class TransactionKeywords(TypedDict, total=False):
 
 
 def check_transaction_keywords(given: TransactionKeywords) -> None:
-    """Raise `TypeError` for a keyword that transactions do not have, `InvalidInput` for a value of a wrong type."""
+    """Raise `TypeError` for a keyword that is not in `TransactionKeywords`, and `InvalidInput` for a value of a wrong
+    type."""
     check_keywords("a transaction", given, TransactionKeywords)

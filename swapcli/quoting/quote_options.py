@@ -1,4 +1,5 @@
-"""The options of one quote, combined with the settings and checked against the network, and the accounts they name."""
+"""Combine the options of one quote with the settings, check them against the network, and find the accounts that they
+name."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 
 class QuoteOptions(NamedTuple):
-    """How to route orders and how to write their quotes. `values` are the fields of orders and requests from the quote
-    parameters, by name."""
+    """The options for routing orders and for writing their quotes. `values` are the fields of orders and requests that
+    the quote parameters set, by name."""
 
     api_version: ApiVersion
     terms: SwapTerms
@@ -51,7 +52,7 @@ class QuoteOptions(NamedTuple):
         return bool(self.values["reverse"])
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
-        """Return an order within these limits; `amount` is in base units."""
+        """Return an order with these options as its limits. `amount` is in base units."""
         return Order.from_values(token_in, token_out, amount, self.excluded_protocols, self.values)
 
     def build_request(self, order: Order) -> QuoteRequest:
@@ -60,8 +61,8 @@ class QuoteOptions(NamedTuple):
 
 
 def parameter_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of orders and requests that the quote parameters set, from the settings and from options of one
-    quote that are not settings."""
+    """Return the fields of orders and requests that the quote parameters set. The values come from the settings, and
+    from those options of one quote that are not settings."""
     return {
         each.field: getattr(settings, each.field) if each.setting else options.get(each.name, each.default)
         for each in QUOTE_PARAMETERS
@@ -77,10 +78,11 @@ def resolve_options(
     recipient: str | None = None,
     **options: Any,
 ) -> QuoteOptions:
-    """Resolve the settings on `network` with the options of one quote: `QuoteKeywords`, and `reverse`.
+    """Return the options for quotes on `network`: the settings, combined with the options of one quote (`QuoteKeywords`
+    and `reverse`).
 
     `recipient` is a canonical address. The API key is read only if an integrator is named. Raises `InvalidInput`,
-    `TypeError` for other options, and `IntegratorError` for a missing key or a broken integrator rule.
+    `TypeError` for an unknown option, and `IntegratorError` if the key is missing or an integrator rule is violated.
     """
     settings = override_settings(settings, dict(_overrides(options)))
     api_version = _resolve_generation(settings.api_version, network)
@@ -131,7 +133,7 @@ def _check_slippage(slippage_ppm: int, api_version: ApiVersion) -> int:
 
 
 def warning_limits(settings: Settings) -> dict[str, Any]:
-    """Return the limits above which a swap has warnings, by field of `SwapTerms`."""
+    """Return the limits above which a swap causes warnings, by field of `SwapTerms`."""
     return {
         "ttl_s": settings.route_ttl_s,
         "impact_warning_ppm": settings.impact_warning_ppm,
@@ -180,7 +182,7 @@ def _resolve_integrator(
 
 
 def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
-    """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
+    """Return the terms of a swap. Raises `InvalidOption` if `recipient` is missing, `InvalidAddress`."""
     recipient = SwapTerms(slippage_ppm, recipient).required_recipient
     if is_native(recipient, network.kind):
         raise InvalidAddress(f"destination: funds sent to {recipient} are lost", hint="give the address of your wallet")
@@ -189,9 +191,9 @@ def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Networ
 
 
 def parse_address_option(text: str, network: Network, label: str) -> str:
-    """Return the canonical form of an address, which may name its chain, as in `base:0x...`.
+    """Return the canonical form of an address. The text may name the address's chain, as in `base:0x...`.
 
-    Raises `InvalidAddress` with `label` in front of its message, also for an address on a different chain.
+    Raises `InvalidAddress`, whose message begins with `label`. It is also raised for an address on a different chain.
     """
     with _labelled(label):
         try:
@@ -202,14 +204,14 @@ def parse_address_option(text: str, network: Network, label: str) -> str:
 
 
 def parse_destination(text: str | None, network: Network) -> str:
-    """Return the recipient that a program has given. Raises `InvalidOption` if it has not, `InvalidAddress`."""
+    """Return the recipient that a program has given. Raises `InvalidOption` if it has given none, `InvalidAddress`."""
     if text is None:
         raise InvalidOption("a transaction needs a recipient", hint='add destination="0x..."')
     return parse_account(text, network, "destination")
 
 
 def parse_account(text: str, network: Network, label: str) -> str:
-    """Return the canonical address of an account, as `parse_address_option`. Raises `InvalidAddress`."""
+    """Return the canonical address of an account, like `parse_address_option`. Raises `InvalidAddress`."""
     address = parse_address_option(text, network, label)
     with _labelled(label):
         check_account(address, network.kind)
@@ -226,7 +228,7 @@ def _labelled(label: str) -> Iterator[None]:
 
 
 class NamedAccount(NamedTuple):
-    """The canonical address of an account. If the account was given by its `name`, `note` says whose address it is."""
+    """The canonical address of an account. If it was given by its `name`, `note` says whose address it is."""
 
     address: str
     name: str = ""
@@ -234,9 +236,9 @@ class NamedAccount(NamedTuple):
 
 
 def find_account(sources: SourceChooser, text: str, network: Network, label: str) -> NamedAccount:
-    """Return the account for an address or a name; a node resolves the name.
+    """Return the account with an address or a name. A node resolves names.
 
-    Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
+    Raises `InvalidInput`, whose message begins with `label`, and `UpstreamError`.
     """
     if not is_name(text):
         try:
@@ -258,7 +260,8 @@ def find_account(sources: SourceChooser, text: str, network: Network, label: str
 
 
 def check_allowed_recipient(source: QuoteSource, recipient: str, allowed: str | None, label: str) -> None:
-    """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless `label` allows it."""
+    """Raise `UnsafeRecipient` for a recipient that would lose what it receives, unless it is the address `allowed`.
+    `label` names the option that allows it."""
     from swapcli.payload.checks.recipients import check_recipient
     from swapcli.quoting.sources.quote_source import known_contract
 

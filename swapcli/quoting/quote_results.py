@@ -1,4 +1,4 @@
-"""Quotes: computed by the routing core in this process, or received from a remote service."""
+"""Quotes that were computed by the routing core in this process, or received from a remote service."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Contradiction(NamedTuple):
-    """A computed pool whose contract quotes a different output, so no pool of its protocol is used.
+    """A computed pool whose contract quotes a different output than swapcli. No pool of its protocol is used any more.
 
-    `quoted` is 0 if the contract rejects the sale; then only this pool is excluded.
+    `quoted` is 0 if the contract rejects the sale. In that case, only this pool is excluded.
     """
 
     protocol: str
@@ -37,11 +37,11 @@ class Contradiction(NamedTuple):
 class LocalQuote(NamedTuple):
     """A quote from the routing core.
 
-    `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of the
-    route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
-    `payload` is the route's, if the quote was requested with terms. `contradictions` exclude some protocols or pools.
-    `unread_gain_bps` is as in `QuoteFigures`. If the quote has made the `router_choice`, `network` has the chosen
-    router. `book_prices` are as in `QuoteFigures`.
+    `tokens`, by address, include the route's tokens, and `pools`, by key, its pools. `placeholder_pools` are the keys
+    of pools in the route whose addresses are placeholders. `transfers` is the transfer behaviour of the route's tokens,
+    by address. `payload` is the route's payload, if the quote was requested with terms. `contradictions` are the
+    reasons why protocols or pools were excluded. `unread_gain_bps` is as in `QuoteFigures`. If there is a
+    `router_choice`, `network` has the chosen router. `book_prices` are as in `QuoteFigures`.
     """
 
     order: Order
@@ -62,10 +62,10 @@ class LocalQuote(NamedTuple):
 
 
 class RemoteQuote(NamedTuple):
-    """A quote from a remote service: its route, without exact steps and pool states.
+    """A quote from a remote service. It has a route, but no exact steps or pool states.
 
-    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document sent by the
-    service, unchecked; None if it sent none.
+    `tokens`, by address, include the route's tokens. `payload` is as in `LocalQuote`. `proof` is the document sent by
+    the service, unchecked; None if it sent none.
     """
 
     order: Order
@@ -87,7 +87,7 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
 
 
 def with_route_pools(answer: QuoteResult) -> QuoteResult:
-    """Return a quote that keeps only the pools of its route, or those of its proof if it has one."""
+    """Return the quote with only the pools of its route, or the pools of its proof if it has one."""
     if not isinstance(answer, LocalQuote) or answer.quote.witness is not None:
         return answer
     keys = {step.pool for step in answer.quote.steps}

@@ -1,6 +1,7 @@
-"""The number of recorded swaps that each family reproduces exactly as on the chain (`recorded_swaps.json`).
+"""The number of recorded swaps for which each pool family computes exactly the output on the chain
+(`recorded_swaps.json`).
 
-`make exactness` counts them by replaying the recordings in the tests; `swapcli record` makes new ones.
+`make exactness` counts them by replaying the recordings in the tests. `swapcli record` makes new recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def recorded_swaps(family: str) -> int:
-    """Return the number of a family's recorded swaps that match; 0 if there are none."""
+    """Return the number of a family's recorded swaps that match its quotes; 0 if there are none."""
     return _counts().get(family, 0)
 
 

@@ -1,4 +1,4 @@
-"""Find tokens and protocols by name, symbol or address; errors suggest the closest names."""
+"""Find tokens and protocols by name, symbol or address. Errors suggest the closest names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def find_token(
     tokens: Mapping[str, Token],
     find_swappable: Callable[[], Iterable[SwappableToken]] | None = None,
 ) -> Token:
-    """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
+    """Return the token called `name`, a symbol (case-insensitive, but an exact match takes precedence) or an address.
 
-    `tokens` by lower-case address are the market's. The native token is found by its symbol, the zero address and the
-    forty-`e` address; no other token can take its symbol. An address may name its chain, as in `base:0x...`. An error
-    suggests what `find_swappable` returns, by default all known tokens. Raises `UnknownToken`, `AmbiguousToken`,
-    `InvalidAddress`.
+    `tokens` are the market's tokens by lower-case address. The native token is found by its symbol, by the zero address
+    and by the forty-`e` address. No other token is found by its symbol. An address may name its chain, as in
+    `base:0x...`. Errors suggest tokens that `find_swappable` returns, by default all known tokens. Raises
+    `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
     """
     name = without_chain(name, network)
     if name[:2].lower() == "0x":
@@ -83,7 +83,7 @@ def _unknown_symbol(symbol: str, network: Network, suggested: Iterable[Token]) -
 def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     """Return the `amm_name`s of protocols given by id ("5"), by name or by display name ("Uniswap V3").
 
-    Case, spaces and punctuation are ignored. Raise `UnknownProtocol` with all unknown names.
+    Case, spaces and punctuation are ignored. Raises `UnknownProtocol` with all unknown names.
     """
     requested = [name.strip() for name in names if name.strip()]
     if not requested:
@@ -103,8 +103,8 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
 
 
 def protocol_hint(closest: Mapping[str, Sequence[str]], listing: str) -> str:
-    """Return the hint for unknown protocols: the `closest` protocols of each, and `listing`, which lists them all, for
-    those that have none."""
+    """Return the hint for unknown protocols. It names the `closest` protocols to each. For names without any, it adds
+    `listing`, the command that lists all protocols."""
     from swapcli.core.encoding.closest import did_you_mean
 
     questions = {name: did_you_mean(names) for name, names in closest.items() if names}
@@ -117,11 +117,12 @@ def protocol_hint(closest: Mapping[str, Sequence[str]], listing: str) -> str:
 def excluded_protocols(
     names: Iterable[str], network: Network, *, extended: bool, only: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Return the protocols that an order does not use: those named, and those that it does not allow.
+    """Return the protocols that an order must not use: the protocols in `names`, and all protocols that it does not
+    allow.
 
-    The order allows the protocols `only`, or without any those of the interface's list, with `extended` also all
-    others. Wrapping is not a venue, so only a name excludes it. Raises `UnknownProtocol` as `find_protocols`, and
-    `InvalidOption` if every protocol in `only` is excluded.
+    The order allows only the protocols in `only`. If `only` is empty, it allows the protocols in the API's list, or
+    with `extended` all protocols. Wrapping is not a venue, so it is excluded only by its name. Raises `UnknownProtocol`
+    like `find_protocols`, and `InvalidOption` if every protocol in `only` is excluded.
     """
     named, allowed = find_protocols(names, network), find_protocols(only, network)
     if not allowed:

@@ -1,4 +1,4 @@
-"""The transaction that deploys your own router contract."""
+"""Build the transaction that deploys your own router contract."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class DeploymentPayload(NamedTuple):
-    """The transaction that deploys the router contract on a network. It has no recipient."""
+    """The transaction that deploys the router contract on a network. It has no recipient address."""
 
     network: str
     transaction: RouterDeployment
 
     @own_document
     def document(self) -> DeploymentJson:
-        """Return the JSON of `swapcli router deploy-payload`."""
+        """Return the JSON that `swapcli router deploy-payload` prints."""
         chain_id, calldata, value = self.transaction
         return {"network": self.network, "chainId": chain_id, "value": str(value), "calldata": calldata}
 
@@ -33,7 +33,7 @@ class DeploymentPayload(NamedTuple):
 def router_deployment(
     network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
 ) -> DeploymentPayload:
-    """Return the transaction that deploys the router contract on a network. It is not signed or sent.
+    """Return the transaction that deploys the router contract on a network. It is neither signed nor sent.
 
     Raises `UnknownNetwork`, `ConfigError` if the network lacks an address that the contract needs.
     """

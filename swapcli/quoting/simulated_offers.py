@@ -1,7 +1,7 @@
-"""Simulate the offers in a comparison, for one sender, at one block, on the node that checks swaps.
+"""Simulate the offers in a comparison for one sender, at one block, on the node that checks swaps.
 
-The block is the newest one when all have responded: no one can sign for an earlier one. An offer that is not simulated
-has a reason.
+The block is the latest one at the time when all offers have arrived, because no one can sign for an earlier block. If
+an offer is not simulated, the reason is given.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class OfferSimulator(NamedTuple):
     sender: str
 
     def own_calls(self, source: QuoteSource, split: QuoteResult, terms: SwapTerms) -> tuple[SimulatedCall, ...]:
-        """Return the payload of a quote from `source`, once for each way in which its router may read it.
+        """Return the payload of a quote from `source` as calls, one for each way in which its router may interpret it.
 
-        Raises as `QuoteSource.build`.
+        Raises the same errors as `QuoteSource.build`.
         """
         terms = terms._replace(recipient=self.sender)
         payload = source.build(split, terms)
@@ -76,9 +76,9 @@ class OfferSimulator(NamedTuple):
     def simulate(
         self, answers: Sequence[AnsweredAlternative], own: tuple[SimulatedCall, ...] | SwapcliError, order: Order
     ) -> list[Alternative]:
-        """Return the alternatives with the results of their simulations, in the same order; the split route is first.
+        """Return the alternatives with the results of their simulations, in the same order. The split route is first.
 
-        `own` are its payloads, or the reason why it has none.
+        `own` are the calls for the split route, or the reason why there are none.
         """
         split = answers[0]
         calls = {0: own} if isinstance(own, tuple) and own else {}
@@ -175,7 +175,7 @@ def _problem(run: _Run) -> str:
         return run.message
     match run.status:
         case SimulationStatus.NO_ROUTER:
-            return "there is no contract at its target"
+            return "its target is not a contract"
         case SimulationStatus.NOT_APPROVED:
             return f"the input cannot be approved: {describe_revert(run.return_data)}"
         case SimulationStatus.REVERTED:

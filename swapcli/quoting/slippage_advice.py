@@ -1,4 +1,4 @@
-"""The advised slippage for a quote on state read from the network itself."""
+"""Recommend a slippage for a quote on state read from the network itself."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> SlippageAdvice | None:
-    """Return the advice for a source's quote; None for a service's quote, and for wrapping.
+    """Return the advice for a quote from `source`; None for a service's quote, and for wrapping.
 
-    Its pools may move for `window_s` before it is mined.
+    The route's pools may change for `window_s` before the swap is mined.
     """
     if not isinstance(answer, LocalQuote):
         return None

@@ -1,10 +1,12 @@
-"""How much slippage an order needs, and how much is safe: advice with reasons, which is never applied automatically.
+"""Compute how much slippage an order needs, and how much is safe. The result is advice with reasons, and is never
+applied automatically.
 
-A sandwich sells before the order in one of its pools, and buys back after it. It can take no more than the slippage
-allows, and pays the pool's fee twice plus the gas of two transactions. Below a certain slippage, no sandwich on this
-route can be profitable. The reasoning: in each pool, trials with exact swaps find the most that a sandwich gains per
-unit that the order loses. A sandwich of several pools at once gains at most the largest of these factors times the
-order's loss, which is at most the slippage; so it cannot pay for its gas while factor * slippage <= gas.
+A sandwich attack sells before the order in one of its pools, and buys back after it. It can take no more than the
+slippage allows, and pays the pool's fee twice plus the gas of two transactions. So below a certain slippage, no
+sandwich attack on the route can be profitable. The limit is derived as follows. In each pool, trials with exact swaps
+find the most that a sandwich gains per unit that the order loses. A sandwich of several pools at once gains at most the
+largest of these factors times the order's loss, which is at most the slippage; so it cannot pay for its gas while
+factor * slippage <= gas.
 """
 
 from __future__ import annotations
@@ -50,9 +52,10 @@ _BETWEEN_TRIALS: Final = 15 / 16
 class SandwichBound(NamedTuple):
     """The slippage below which no sandwich attack on a route is profitable.
 
-    `limit_ppm` is that slippage, None if no attack is profitable at any valid slippage. `gas_ppm` is the gas of the
-    attack's two transactions as a share of the order's value; None if unknown, in which case gas counts as free.
-    `gain_ppm` is the largest share of the order's loss that an attacker gains; 0 if the pools' fees take all of it.
+    `limit_ppm` is that slippage, None if no attack is profitable at any valid slippage. `gas_ppm` is the gas cost of
+    the attack's two transactions as a share of the order's value. It is None if unknown, and gas then counts as free.
+    `gain_ppm` is the largest share of the order's loss that an attacker can gain; 0 if the pools' fees consume all of
+    it.
     """
 
     limit_ppm: int | None
@@ -61,8 +64,8 @@ class SandwichBound(NamedTuple):
 
 
 class Movement(NamedTuple):
-    """The largest fall of a route's output within `window_s`, in ppm: at this number of `blocks`, of which the first
-    and the last are `history_s` apart."""
+    """The largest fall of a route's output within `window_s`, in ppm. It was found by comparing the outputs at `blocks`
+    blocks, of which the first and the last are `history_s` apart."""
 
     fall_ppm: int
     window_s: int
@@ -71,7 +74,7 @@ class Movement(NamedTuple):
 
 
 class SlippageAdvice(NamedTuple):
-    """The advised slippage for an order in ppm, with reasons.
+    """The recommended slippage for an order in ppm, with reasons.
 
     `movement` is None if it is unknown.
     """
@@ -83,8 +86,8 @@ class SlippageAdvice(NamedTuple):
 
 
 def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> SlippageAdvice:
-    """Return the advice for a route: enough for its movement; if that is unknown, the slippage that is safe from
-    sandwiches, but no more than the default."""
+    """Return the advice for a route: a slippage that covers its movement. If the movement is unknown, return the
+    slippage that is safe from sandwich attacks, but no more than the default."""
     limit_ppm = MAX_BOUND_PPM if sandwich.limit_ppm is None else sandwich.limit_ppm
     if movement is None:
         needed_ppm = min(limit_ppm, DEFAULT_SLIPPAGE_PPM) // _GRAIN_PPM * _GRAIN_PPM
@@ -93,14 +96,15 @@ def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> Slipp
     advised_ppm = min(max(MIN_ADVISED_PPM, needed_ppm), MAX_BOUND_PPM)
     reasons = [_describe_movement(movement), _describe_bound(sandwich)]
     if advised_ppm > limit_ppm > 0:
-        reasons.append("the advice is above that: smaller orders are safer")
+        reasons.append("the recommended slippage is higher: smaller orders are safer")
     return SlippageAdvice(advised_ppm, tuple(reasons), movement, sandwich)
 
 
 def measure_movement(outputs: Sequence[tuple[int, int]], window_s: int) -> Movement | None:
-    """Return the largest fall between two outputs of a route within the window; None if no two are that close in time.
+    """Return the largest fall between two outputs of a route at most `window_s` apart; None if no two are that close in
+    time.
 
-    `outputs` are Unix times and outputs in base units (> 0), in any order.
+    `outputs` are pairs of Unix times and outputs in base units (> 0), in any order.
     """
     ordered = sorted(outputs)
     falls = [
@@ -118,9 +122,9 @@ def measure_movement(outputs: Sequence[tuple[int, int]], window_s: int) -> Movem
 def bound_sandwich(
     steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int, amount_out: int, gas_unit_ppm: float | None
 ) -> SandwichBound:
-    """Return the sandwich bound for a route's steps on the state of its `pools`, by key.
+    """Return the bound on sandwich attacks for a route's steps, on the state of its `pools`, by key.
 
-    `gas_unit_ppm` is the price of a unit of gas in ppm of the order's value, None if it is unknown.
+    `gas_unit_ppm` is the price of one unit of gas, in ppm of the order's value; None if it is unknown.
     """
     swaps = _merge(steps)
     flow = _trace_flow(steps, pools, amount_in)
@@ -242,12 +246,12 @@ def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tupl
 def _describe_bound(bound: SandwichBound) -> str:
     if bound.limit_ppm is None:
         cost = "the gas for its two transactions" if bound.gain_ppm else "the pools' fees"
-        return f"a sandwich of this route pays more for {cost} than it can gain"
+        return f"a sandwich attack on this route pays more for {cost} than it can gain"
     if not bound.limit_ppm:
-        return "a sandwich of this route can profit at any slippage: smaller orders are safer"
+        return "a sandwich attack on this route can profit at any slippage: smaller orders are safer"
     return (
-        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich of this route profits after pool fees and the "
-        "gas for its two transactions"
+        f"at {format_percent(bound.limit_ppm)}% or less, no sandwich attack on this route can profit after pool fees "
+        "and the gas for its two transactions"
     )
 
 

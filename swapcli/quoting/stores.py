@@ -1,4 +1,4 @@
-"""The stores of pools on this machine: describe, import, export and remove them."""
+"""Describe, import, export and remove the stores of pools on this machine."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 class StoreInfo(NamedTuple):
-    """The contents of a store, at a Unix time."""
+    """A description of a store's contents, at a Unix time."""
 
     summary: StoreSummary
     now_s: float
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever stored, for example because the first sync failed."""
+        """Whether nothing has ever been stored, for example because the first sync failed."""
         return self.summary.block is None and self.summary.pools == 0
 
     @property
     def state(self) -> StateSource:
-        """The source of the pool state, and its age."""
+        """The source of the store's pool state, with its age."""
         summary = self.summary
         age_s = None if summary.timestamp is None else max(0, int(self.now_s) - summary.timestamp)
         block = None if summary.block is None else summary.block.number
@@ -48,7 +48,7 @@ class StoreInfo(NamedTuple):
 
     @own_document
     def document(self) -> StoreJson:
-        """Return the JSON of `swapcli market info NETWORK`."""
+        """Return the JSON that `swapcli market info NETWORK` prints."""
         summary = self.summary
         return {
             "network": summary.network,
@@ -74,19 +74,19 @@ class StoreInfo(NamedTuple):
 
 
 class StoreList(NamedTuple):
-    """The readable stores, and the errors of the others."""
+    """The stores that can be read, and the errors for those that cannot."""
 
     stores: tuple[StoreInfo, ...]
     failures: tuple[SwapcliError, ...] = ()
 
     @own_document
     def document(self) -> list[StoreJson]:
-        """Return the JSON of `swapcli market info`."""
+        """Return the JSON that `swapcli market info` prints."""
         return [each.document() for each in self.stores]
 
 
 class ExportedMarket(NamedTuple):
-    """A market as the text of a market file, written to `file` if that is given."""
+    """A market as the text of a market file. If `file` is given, the text was written to it."""
 
     market: MarketState
     text: str
@@ -100,7 +100,7 @@ class ExportedMarket(NamedTuple):
 
     @own_document
     def document(self) -> ExportDocumentJson:
-        """Return the JSON of `swapcli market export NETWORK FILE`."""
+        """Return the JSON that `swapcli market export NETWORK FILE` prints."""
         return {
             "network": self.market.network.name,
             "state": render_state_source(self.state),
@@ -112,7 +112,7 @@ class ExportedMarket(NamedTuple):
 
 
 class RemovedStore(NamedTuple):
-    """A store that was removed, or will be; `pools` is None if it is damaged."""
+    """A store that was removed or is about to be removed. `pools` is None if the store is damaged."""
 
     network: str
     path: str
@@ -120,12 +120,12 @@ class RemovedStore(NamedTuple):
 
     @own_document
     def document(self) -> RemovedStoreJson:
-        """Return the JSON of `swapcli market remove`."""
+        """Return the JSON that `swapcli market remove` prints."""
         return {"network": self.network, "pools": self.pools, "store": self.path}
 
 
 def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreList:
-    """Return the contents of all stores. Raises `ConfigError` for a folder that does not exist."""
+    """Return the contents of all stores. Raises `ConfigError` if the folder of stores does not exist."""
     from swapcli.state.store import open_store
 
     sources = open_program_sources(settings)
@@ -142,7 +142,7 @@ def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> S
 
 @checks_arguments
 def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreInfo:
-    """Return the contents of a network's store. Raises `ConfigError` without a store, `MarketError` if it is
+    """Return the contents of a network's store. Raises `ConfigError` if there is no store, and `MarketError` if it is
     damaged."""
     with open_program_sources(settings).markets.open_store(network) as stored:
         return describe_store(stored.read_summary())
@@ -157,10 +157,10 @@ def import_market(
     skip_bad_pools: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> StoreInfo:
-    """Write the pools of a market file into its network's store, which quotes use from then on.
+    """Write the pools in a market file into its network's store, which quotes use from then on.
 
-    With a `network`, a file of any other is rejected. Raises `InvalidInput` for a store that has pools, unless they are
-    to be replaced, and `MarketError` for an invalid file.
+    If `network` is given, a file for another network is rejected. Raises `InvalidInput` if the store already has pools
+    and `replace` is false, and `MarketError` for an invalid file.
     """
     sources = open_program_sources(settings, market=os.fspath(file))
     market = (
@@ -188,9 +188,11 @@ def export_market(
     *,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> ExportedMarket:
-    """Return a network's store, otherwise its embedded market, as a market file, and write it to `file` if given.
+    """Return a network's store as a market file, or its embedded market if there is no store. Write it to `file` if
+    given.
 
-    The file is written completely or not at all. Raises `InputOutputError`, `MarketUnavailable` without a market.
+    The file is written completely or not at all. Raises `InputOutputError`, and `MarketUnavailable` if there is no
+    market.
     """
     from swapcli.state.markets.format import render_market
 
@@ -217,10 +219,10 @@ def remove_store(
     confirm: Callable[[RemovedStore], object] | None = None,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> RemovedStore:
-    """Remove a network's store, even if it is damaged; quotes then use the embedded market.
+    """Remove a network's store, even if it is damaged. Quotes then use the embedded market.
 
-    `confirm` first receives the store, and may raise. Raises `ConfigError` without a store, or if another process has
-    it open.
+    `confirm` is called first with the store, and may raise an error to keep it. Raises `ConfigError` if there is no
+    store, or if another process has it open.
     """
     from swapcli.state.store import remove_store as remove
 
@@ -237,5 +239,5 @@ def remove_store(
 
 
 def describe_store(summary: StoreSummary) -> StoreInfo:
-    """Return the current contents of a store."""
+    """Return a description of a store's contents now."""
     return StoreInfo(summary, SYSTEM_CLOCK.now_s())

@@ -1,4 +1,4 @@
-"""The transactions of one market's quotes, and the checks before signing them."""
+"""Build and check the transactions for quotes from one market, before the user signs them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 
 class RequestedChecks(NamedTuple):
-    """The checker of a payload, if any, and whether to show the approvals. `option_name` returns the name of a setting
-    in errors. If it `refuses`, a verdict that blocks the swap is an error."""
+    """The checks to make on a payload: its checker, if any, and whether to show the approvals. `option_name` returns
+    the name of a setting for errors. If `refuses` is true, a verdict that blocks the swap is raised as an error."""
 
     checker: AnyChecker | None = None
     with_approval: bool = True
@@ -67,12 +67,12 @@ class RequestedChecks(NamedTuple):
 
     @property
     def sender(self) -> str | None:
-        """The checked sender."""
+        """The sender for whom the payload is checked, if any."""
         return self.checker.requested.sender if self.checker else None
 
 
 class SwapBuilder:
-    """Builds and checks the transactions for quotes of `market` on `source`."""
+    """Builds and checks the transactions for quotes that `market` made from `source`."""
 
     def __init__(
         self,
@@ -86,17 +86,19 @@ class SwapBuilder:
         self._price_request, self._market = price_request, market
 
     def prepare(self, quote: SwapQuote, options: TransactionKeywords) -> PreparedSwap:
-        """Return the transactions of a quote with the warnings to read before signing. Raises as `Market.prepare`."""
+        """Return the transactions of a quote with the warnings to read before signing. Raises the same errors as
+        `Market.prepare`."""
         return self._prepare(quote, options)
 
     def check(self, quote: SwapQuote, options: TransactionKeywords) -> SwapCheck:
-        """Return the verdict on a quote and its warnings. Raises as `Market.check`."""
+        """Return the verdict on a quote's transactions, and the warnings. Raises the same errors as `Market.check`."""
         from swapcli.quoting.swap_check import SwapCheck
 
         return SwapCheck(self._prepare(quote, options, refuses=False))
 
     def permit(self, quote: SwapQuote, owner: str, deadline: int | str) -> dict[str, Any]:
-        """Return the message whose signature replaces the router's approval. Raises as `Market.permit`."""
+        """Return the message whose signature replaces the router's approval. Raises the same errors as
+        `Market.permit`."""
         from swapcli.payload.signing.deadlines import parse_deadline_s
         from swapcli.quoting.permits import PermittedSwap, permit_message
 
@@ -108,7 +110,8 @@ class SwapBuilder:
         return permit_message(self._nodes, swap).document()
 
     def execute(self, document: Mapping[str, object], options: TransactionKeywords) -> PreparedRoute:
-        """Return the transactions of a posted route on the current state. Raises as `Market.execute`."""
+        """Return the transactions for an earlier route on the current state. Raises the same errors as
+        `Market.execute`."""
         from swapcli.interface.route import parse_posted_result
 
         network = self._source.network
@@ -147,7 +150,8 @@ class SwapBuilder:
         return self.check_swap(quote, payload, terms, checks)
 
     def _settings(self, options: TransactionKeywords) -> Settings:
-        """Return the settings with the options of a transaction. Raises as `check_transaction_keywords`."""
+        """Return the settings with the options of a transaction. Raises the same errors as
+        `check_transaction_keywords`."""
         from swapcli.quoting.quote_keywords import check_transaction_keywords
 
         check_transaction_keywords(options)
@@ -190,7 +194,7 @@ class SwapBuilder:
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
     ) -> PreparedSwap:
-        """Return a quote and its payload, after the checks. Raises as `Market.transactions`."""
+        """Return a quote and its payload after checking them. Raises the same errors as `Market.transactions`."""
         from swapcli.quoting.warnings import exact_output_warnings
 
         swap = check_swap(quote, payload, terms, checks.checker, self._nodes, self._routers, self._market)
@@ -212,7 +216,8 @@ class SwapBuilder:
         checks: RequestedChecks,
         settings: Settings | None = None,
     ) -> PreparedRoute:
-        """Return the payload that the source has just built for a route, after the checks. Raises as `check_swap`."""
+        """Return a payload that the source has just built for a route, after checking it. Raises the same errors as
+        `check_swap`."""
         from swapcli.quoting.quote_figures import compute_payload_figures
         from swapcli.quoting.warnings import settle_impact
 

@@ -20,21 +20,22 @@ _FIGURES = ("minReceived", "priceImpact", "slippage", "gasUnits")
 
 
 class SwapCheck(NamedTuple):
-    """The checks of a swap before signing: its transactions, with a verdict if a node responded.
+    """The results of checking a swap before signing, with a verdict if a node responded.
 
-    Unlike a `PreparedSwap`, its verdict may block the swap.
+    Unlike in a `PreparedSwap`, the verdict may block the swap.
     """
 
     prepared: PreparedSwap
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of a simulation; None unless a node has simulated the swap."""
+        """The verdict from a simulation; None if no node has simulated the swap."""
         return self.prepared.verdict
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The warnings to read before signing: the verdict's findings if it blocks the swap, otherwise the swap's."""
+        """The warnings to read before signing: the verdict's findings if it blocks the swap, otherwise the swap's own
+        warnings."""
         return self.verdict.findings if self.verdict and self.is_blocked else self.prepared.warnings
 
     @property
@@ -43,14 +44,14 @@ class SwapCheck(NamedTuple):
         return self.verdict is not None and self.verdict.status == "block"
 
     def document(self) -> SwapCheckJson:
-        """Return the JSON of the tool `check`."""
+        """Return the JSON that the tool `check` returns."""
         if self.verdict is None or not self.is_blocked:
             return cast("SwapCheckJson", without_payload(cast("Mapping[str, Any]", self.prepared.document())))
         return cast("SwapCheckJson", _blocked({**self.verdict.document()}, self.prepared.network.name))
 
 
 def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the check of a swap whose payload was built, without the payload."""
+    """Return the document of a prepared swap without the payload, as the document of a check."""
     # With a router outside the interface, the route has a different name.
     route = document["route"] if "route" in document else document["quote"]
     quote = {name: route[name] for name in _ORDER_FIELDS} | {name: document[name] for name in _FIGURES}
@@ -66,7 +67,7 @@ def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def blocked_check(error: Mapping[str, Any], network: str) -> dict[str, Any] | None:
-    """Return the check of a swap that its verdict blocks: a result, not a failure; None for other errors."""
+    """Return the result of a check from the error of a swap that its verdict blocks; None for other errors."""
     if error["code"] != VerdictBlocks.code or "verdict" not in error.get("details", {}):
         return None
     return _blocked(error["details"]["verdict"], network)

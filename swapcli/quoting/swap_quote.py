@@ -1,4 +1,4 @@
-"""A quote for programs: its figures, the transactions that execute it, and the warnings to read before signing."""
+"""A quote for programs, with its figures, the transactions that execute it, and the warnings to read before signing."""
 
 from __future__ import annotations
 
@@ -39,35 +39,36 @@ if TYPE_CHECKING:
 
 
 class PreparesSwaps(Protocol):
-    """The methods of `Market` that build the transactions of its quotes."""
+    """The methods of `Market` that build the transactions for its quotes."""
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
-        """Return the transactions of a quote in the order in which to send them."""
+        """Return a quote's transactions, in the order in which to send them."""
 
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
-        """Return the last of `transactions`, the swap itself."""
+        """Return the swap itself, which is the last of `transactions`."""
 
     def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
-        """Return the `transactions` of a quote with the warnings to read before signing."""
+        """Return a quote's `transactions`, with the warnings to read before signing."""
 
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the router's approval."""
 
     def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
-        """Return the slippage suggested by the history of the route's pools; None if it is unknown."""
+        """Return the slippage recommended by the history of the route's pools; None if it is unknown."""
 
 
 class SwapQuote:
-    """A quote of a `Market`. It never changes; amounts are exact, in base units.
+    """A quote from a `Market`. It never changes. Amounts are exact, in base units.
 
     Quotes are equal if their orders, routes, terms and figures are equal, whenever they were made. Pickles and copies
-    contain the route's pools but no link to the market, whose `transaction(quote)` accepts them nevertheless.
+    contain the route's pools, but are not connected to the market. The market's `transaction(quote)` accepts them
+    nevertheless.
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
-    `answer` is the complete result of the router or the service; `terms` are the slippage and the integrator of the
-    swap. `figures` has all figures as every output shows them: those below, gas, output after gas and the best single
-    path. `market` is the market that quoted.
+    `answer` is the complete result from the routing core or the service. `terms` are the slippage and the integrator of
+    the swap. `figures` has all figures, as shown in every output: the properties below, the gas, the output after gas
+    and the best single path. `market` is the market that made the quote.
     """
 
     __slots__ = ("_answer", "_figures", "_market", "_terms")
@@ -79,7 +80,7 @@ class SwapQuote:
 
     @property
     def answer(self) -> QuoteResult:
-        """The complete result of the router or the service."""
+        """The complete result from the routing core or the service."""
         return self._answer
 
     @property
@@ -89,12 +90,12 @@ class SwapQuote:
 
     @property
     def figures(self) -> QuoteFigures:
-        """All figures as every output shows them."""
+        """All figures, as shown in every output."""
         return self._figures
 
     @property
     def market(self) -> PreparesSwaps:
-        """The market that quoted. Raises `MarketUnavailable` for a copy, which has no market."""
+        """The market that made the quote. Raises `MarketUnavailable` for a copy, which has no market."""
         if self._market is None:
             raise MarketUnavailable("this quote is a copy, which has no market", hint="use market.transaction(quote)")
         return self._market
@@ -106,12 +107,12 @@ class SwapQuote:
 
     @property
     def token_in(self) -> Token:
-        """The sold token; the native token has the zero address."""
+        """The token to sell. The native token has the zero address."""
         return self.answer.order.token_in
 
     @property
     def token_out(self) -> Token:
-        """The bought token."""
+        """The token to buy."""
         return self.answer.order.token_out
 
     @property
@@ -121,7 +122,7 @@ class SwapQuote:
 
     @property
     def amount_out(self) -> int:
-        """The pools' output, in base units of `token_out`, before an integrator's fee and slippage."""
+        """The output of the pools, in base units of `token_out`, before an integrator's fee and slippage."""
         return self.figures.amount_out
 
     @property
@@ -146,7 +147,7 @@ class SwapQuote:
 
     @property
     def price_impact(self) -> PriceImpact | None:
-        """The share of its value that the swap loses, as a `fraction` (0.01 is 1%); None if it is unknown."""
+        """The share of the swap's value that is lost, as a `fraction` (0.01 is 1%); None if it is unknown."""
         return self.figures.price_impact
 
     @property
@@ -160,9 +161,9 @@ class SwapQuote:
         return self.figures.certificate
 
     def proof(self) -> Proof:
-        """Return the certificate's proof, which others can check without swapcli: see `docs/proof.md`.
+        """Return the certificate's proof, which others can check without swapcli. See `docs/proof.md`.
 
-        Raises `NoProof` unless this process quoted, with `proof=True`.
+        Raises `NoProof` unless the quote was computed in this process, with `proof=True`.
         """
         from swapcli.quoting.proof import prove
 
@@ -170,10 +171,10 @@ class SwapQuote:
 
     @checks_arguments
     def write_proof(self, path: str | PathLike[str]) -> SwapQuote:
-        """Write the `proof` to a file, compressed if its name ends in `.gz`; return the quote, which then names the
+        """Write the `proof` to a file, compressed if its name ends in `.gz`. Return the quote, which then names the
         file.
 
-        Raises as `proof` and `Proof.write`.
+        Raises the same errors as `proof` and `Proof.write`.
         """
         self.proof().write(path)
         return SwapQuote(self._answer, self._terms, self._figures._replace(proof_file=os.fspath(path)), self._market)
@@ -189,11 +190,11 @@ class SwapQuote:
         return self.figures.expires_at_s
 
     def document(self) -> RouteDocumentJson:
-        """Return the JSON of `swapcli route`; amounts are text, in base units."""
+        """Return the JSON that `swapcli route` prints. Amounts are strings of base units."""
         return cast("RouteDocumentJson", self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
-        """Return the document of `swapcli route --json`; amounts are text, in base units."""
+        """Return the document that `swapcli route --json` prints. Amounts are strings of base units."""
         from swapcli.interface.quote_fields import render_quote_fields
         from swapcli.interface.route import render
 
@@ -208,7 +209,7 @@ class SwapQuote:
 
     @checks_arguments
     def svg(self, width: int | None = None) -> str:
-        """Return the picture of the route as an SVG document, by default 720 pixels wide."""
+        """Return a picture of the route as an SVG document, by default 720 pixels wide."""
         from swapcli.quoting.pictures.picture_width import parse_width
         from swapcli.quoting.pictures.route_flow import build_route_flow
         from swapcli.quoting.pictures.svg import render_svg
@@ -244,7 +245,8 @@ class SwapQuote:
         return self.market.permit(self, owner=owner, deadline=deadline)
 
     def advised_slippage(self) -> SlippageAdvice | None:
-        """Return the slippage suggested by the history of the route's pools; None for a copy and on modelled state."""
+        """Return the slippage recommended by the history of the route's pools; None for a copy, and on modelled
+        state."""
         if self._market is None or not self.answer.state_source.is_live:
             return None
         return self._market.advise(self)
@@ -298,16 +300,16 @@ class SwapQuote:
 
 
 def bind_quote(answer: QuoteResult, terms: SwapTerms, market: PreparesSwaps) -> SwapQuote:
-    """Return a `market`'s result with its figures for a swap on these terms."""
+    """Return the quote of a `market`'s result, with its figures for a swap on `terms`."""
     from swapcli.quoting.quote_figures import compute_figures
 
     return SwapQuote(answer, terms, compute_figures(answer, terms), market)
 
 
 class CheckedSwap(NamedTuple):
-    """A quote with its payload, after the checks of a `PayloadChecker`, if there was one.
+    """A quote and its payload, after the checks of a `PayloadChecker`, if there was one.
 
-    Both use the router variant that the checks have found; `variants` builds the payload for others.
+    Both use the router variant that the checks have found. `variants` builds the payload for other router variants.
     """
 
     quote: SwapQuote
@@ -317,13 +319,13 @@ class CheckedSwap(NamedTuple):
 
 
 class PreparedSwap(NamedTuple):
-    """The transactions of a quote, and the warnings to read before signing.
+    """The transactions for a quote, and the warnings to read before signing.
 
-    `transactions` are in the order in which to send them, the swap last. `quote` has the amounts that they pay: the
-    quoted ones, or those of a replay in the router variant that was observed. `warnings` are those of the quote, the
-    router and the checks. `simulation` is None unless it was requested, `verdict` unless a node has rehearsed the swap.
-    `built` is the complete payload as outputs use it; `account_names` has, by JSON field, the names of accounts that
-    were given by name.
+    `transactions` are in the order in which to send them, the swap last. `quote` has the amounts that the transactions
+    pay: the quoted amounts, or the amounts of a replay in the router variant that was observed. `warnings` are about
+    the quote, the router and the checks. `simulation` is None unless it was requested, and `verdict` is None unless a
+    node has rehearsed the swap. `built` is the complete payload from which outputs are made. `account_names` has the
+    names of accounts that were given by name, by JSON field.
     """
 
     quote: SwapQuote
@@ -347,25 +349,25 @@ class PreparedSwap(NamedTuple):
 
     @property
     def deadline(self) -> Deadline:
-        """The time until which the swap can be executed, and the contract that rejects it later."""
+        """The time until which the swap can be executed, and the contract that rejects it afterwards."""
         from swapcli.core.model.transaction import deadline_of
 
         return deadline_of(self.payload, self.network.router_dialect)
 
     @property
     def figures(self) -> QuoteFigures:
-        """The figures of the quote, with the warnings on its transactions."""
+        """The figures of the quote, including the warnings about its transactions."""
         return self.quote.figures._replace(warnings=self.warnings)
 
     def document(self) -> CalldataDocumentJson:
-        """Return the JSON of `swapcli calldata`."""
+        """Return the JSON that `swapcli calldata` prints."""
         from swapcli.quoting.prepared_payload import calldata_document
 
         advice = self.quote.advised_slippage()
         return calldata_document(self.quote.answer, self.figures, self.built, advice, self.account_names)
 
     def safe_batch(self) -> SafeBatchJson:
-        """Return the approvals and the swap as a file of Safe's Transaction Builder.
+        """Return the approvals and the swap as a file for Safe's Transaction Builder.
 
         Raises `InvalidOption` on Starknet.
 
@@ -376,7 +378,8 @@ class PreparedSwap(NamedTuple):
         return safe_batch(self)
 
     def wallet_calls(self) -> WalletCallsRequestJson:
-        """Return the approvals and the swap as the request `wallet_sendCalls` (EIP-5792). Raises as `safe_batch`."""
+        """Return the approvals and the swap as the wallet request `wallet_sendCalls` (EIP-5792). Raises the same errors
+        as `safe_batch`."""
         from swapcli.quoting.handoffs import wallet_calls
 
         return wallet_calls(self)

@@ -1,4 +1,4 @@
-"""Search the tokens of a network: those with pools, and those that the user adds."""
+"""Search the tokens of a network, which are those with pools and those that the user has added."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SHOWN = 60
 
 
 class ListedToken(NamedTuple):
-    """A token with the number of its pools, and how it transfers if that was tested."""
+    """A token with the number of its pools, and its transfer behaviour if that was tested."""
 
     token: Token
     pools: int
@@ -39,17 +39,17 @@ class ListedToken(NamedTuple):
 
     @property
     def address(self) -> str:
-        """The address as its network writes it."""
+        """The token's address, as its network writes addresses."""
         return display_address(self.token.address, self.network.kind)
 
     @property
     def page(self) -> str | None:
-        """The token's page in the network's explorer, if it has one."""
+        """The token's page in the network's explorer; None if there is no explorer."""
         return token_page(self.network, self.address)
 
     @property
     def transfers(self) -> str:
-        """How transfers are limited, in words; empty if they are ordinary or were not tested."""
+        """A description of how transfers are limited; empty if they are ordinary or were not tested."""
         return self.behaviour.described() if self.behaviour and self.behaviour.is_limiting else ""
 
     @own_document
@@ -77,14 +77,14 @@ def _render_transfers(behaviour: TransferBehaviour) -> TransfersJson:
 
 
 class TokenList(NamedTuple):
-    """The tokens of a network, starting with those in the most pools."""
+    """The tokens of a network, those in the most pools first."""
 
     network: Network
     tokens: tuple[ListedToken, ...]
 
     @own_document
     def document(self) -> list[TokenDocumentJson]:
-        """Return the JSON of `swapcli tokens`."""
+        """Return the JSON that `swapcli tokens` prints."""
         return [each.document() for each in self.tokens]
 
 
@@ -103,11 +103,12 @@ def tokens(
     *,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> TokenList:
-    """Return the tokens of the market file in the settings, otherwise of the network's store, otherwise of its embedded
-    market, otherwise those that quotes have found; and the tokens that the user adds to the network.
+    """Return a network's tokens, including those that the user has added. They come from the first of these that
+    exists: the market file in the settings, the network's store, its embedded market, and the tokens that quotes have
+    found.
 
-    `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
-    nearest symbols, if none matches it.
+    `pattern` is part of a symbol or name in any case, or the beginning of an address. If no token matches it, raises
+    `UnknownToken` with the closest symbols.
     """
     known = _load(open_program_sources(settings), network)
     counted = known.tokens if pattern is None else match_tokens(pattern, known.tokens, known.network)
@@ -121,7 +122,8 @@ def count_tokens(sources: SourceChooser, network: str) -> int:
 
 
 def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Network) -> Sequence[SwappableToken]:
-    """Return the tokens that match, ignoring case; exact symbols come first. Raises `UnknownToken` if none do."""
+    """Return the tokens that match `pattern`, ignoring case; exact symbols come first. Raises `UnknownToken` if none
+    match."""
     typed = without_chain(pattern.strip(), network).lower()
     found = [entry for entry in counted if typed and _matches(typed, entry.token)]
     if not found:

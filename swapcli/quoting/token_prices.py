@@ -1,4 +1,4 @@
-"""Prices of tokens from the mid prices of pools, as quotes value their amounts."""
+"""Prices of tokens from the mid prices of pools, the same as those used to value amounts in quotes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class TokenPrice(NamedTuple):
-    """The price of a whole token in USD and in a second token, and its basis; None if no pool has a price.
+    """The price of one whole token in USD and in a second token, and its basis; None if no pool gives a price.
 
-    `path` has the tokens from this one to the token where prices start.
+    `path` has the tokens from this one to the token whose price is known in advance.
     """
 
     token: Token
@@ -38,7 +38,7 @@ class TokenPrice(NamedTuple):
 
 
 class PriceList(NamedTuple):
-    """Prices of tokens in USD and in `unit`, on one state."""
+    """The prices of tokens in USD and in `unit`, all on the same state."""
 
     prices: tuple[TokenPrice, ...]
     unit: Token
@@ -47,16 +47,16 @@ class PriceList(NamedTuple):
     warnings: tuple[Finding, ...] = ()
 
     def address(self, found: TokenPrice) -> str:
-        """Return the address of a priced token as its network writes it."""
+        """Return the address of a priced token, as its network writes addresses."""
         return display_address(found.token.address, self.network.kind)
 
     def page(self, found: TokenPrice) -> str | None:
-        """Return the page of a priced token in the network's explorer, if it has one."""
+        """Return the page of a priced token in the network's explorer; None if there is no explorer."""
         return token_page(self.network, self.address(found))
 
     @own_document
     def document(self) -> PricesJson:
-        """Return the JSON of `swapcli price`."""
+        """Return the JSON that `swapcli price` prints."""
         return {
             "network": self.network.name,
             "state": render_state_source(self.state),

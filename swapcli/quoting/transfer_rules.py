@@ -1,9 +1,10 @@
-"""Which pools routes may use, and which tokens they may begin and end with, depending on how the tokens transfer.
+"""Decide which pools routes may use, and which tokens routes may begin and end with, depending on how tokens transfer.
 
-A fee-on-transfer token pays less than a route is quoted; how much less depends on the contract's rounding and
-exemptions. Routes exclude these tokens. A token that stores balances as shares loses a unit or two with each transfer,
-which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
-be the first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is in no route.
+A fee-on-transfer token delivers less than the quote; how much less depends on the contract's rounding and exemptions.
+So routes never use these tokens. A token that stores balances as shares loses a unit or two with each transfer, which
+the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only be the
+first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is never used in a
+route.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from swapcli.quoting.quote_results import LocalQuote
 
 
 def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
-    """Return the market without pools that no route may use; the same market if there are none.
+    """Return the market without the pools that routes may not use; the same market if there are none.
 
-    `ends` are tokens, by address, that routes begin or end with.
+    `end_tokens` are the addresses of the tokens with which routes begin or end.
     """
     unroutable, shares = _limiting_tokens(market, end_tokens)
     if not (unroutable or shares):
@@ -35,9 +36,9 @@ def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> 
 
 
 def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that gives the reason why no route may use a pool; the reason is empty if routes may.
+    """Return a function that gives the reason why routes may not use a pool. The reason is empty if they may.
 
-    A pool with a token that rejected a trial is still used by routes that begin or end with the token.
+    A pool with a token that rejected a trial transfer may still be used by routes that begin or end with that token.
     """
     unroutable, shares = _limiting_tokens(market, frozenset())
 
@@ -78,7 +79,8 @@ def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
 
 
 def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
-    """Raise `TokenBlocked` for a token blocked in the settings; the native token is blocked with its wrapped form."""
+    """Raise `TokenBlocked` for a token that the settings block. The native token is blocked together with its wrapped
+    form."""
     for token in tokens:
         if network.to_wrapped(token.address) in network.blocked_tokens:
             raise TokenBlocked(
@@ -89,8 +91,8 @@ def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
 
 
 def check_token(token: Token, market: MarketState) -> None:
-    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers deliver a different amount than
-    requested."""
+    """Raise `TokenBlocked` for a blocked token, and `FeeOnTransfer` for a token whose transfers deliver a different
+    amount than requested."""
     check_not_blocked([token], market.network)
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
@@ -103,7 +105,8 @@ def check_token(token: Token, market: MarketState) -> None:
 
 
 def check_route(result: RouteResult, market: MarketState) -> None:
-    """Raise `TokenBlocked`, and `InvalidRoute` for a route with a token whose transfers deliver a different amount."""
+    """Raise `TokenBlocked` for a route with a blocked token, and `InvalidRoute` for a route with a token whose
+    transfers deliver a different amount than requested."""
     check_route_not_blocked(result, market.tokens, market.network)
     for address in _tokens_of(result):
         behaviour = market.transfers_of(address)
@@ -117,7 +120,7 @@ def check_route(result: RouteResult, market: MarketState) -> None:
 
 
 def check_route_not_blocked(result: RouteResult, tokens: Mapping[str, Token], network: Network) -> None:
-    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` are the route's."""
+    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` are the route's tokens by address."""
     for address in _tokens_of(result):
         check_not_blocked([tokens.get(address, Token(address, address, address, 0))], network)
 
@@ -128,20 +131,22 @@ def _tokens_of(result: RouteResult) -> list[str]:
 
 
 def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[str, TransferBehaviour]:
-    """Return how the tokens that a route trades transfer, by address."""
+    """Return the transfer behaviour of the tokens that a route trades, by address."""
     tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
 
 
 def rounding_of(answer: LocalQuote) -> ShareRounding | None:
-    """Return what a quoted route can lose because its tokens store shares; None if none of them does."""
+    """Return how much a quoted route can lose because its tokens store balances as shares; None if none of them
+    does."""
     return rounding_of_steps(answer.quote.steps, answer.transfers, answer.tokens)
 
 
 def rounding_of_steps(
     steps: Sequence[Step], transfers: Mapping[str, TransferBehaviour], tokens: Mapping[str, Token]
 ) -> ShareRounding | None:
-    """Return the same for the steps of a route, at least one."""
+    """Return how much a route's steps, at least one, can lose because its tokens store balances as shares; None if none
+    of them does."""
     shares = [address for address, each in transfers.items() if each.kind is TransferKind.SHARES]
     if not shares:
         return None
@@ -154,7 +159,7 @@ def rounding_of_steps(
 
 
 def share_warning(rounding: ShareRounding) -> Finding:
-    """Return the warning about tokens that store shares."""
+    """Return the warning about tokens that store balances as shares."""
     keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
     return FindingCode.SHARE_TOKEN.finding(
         f"{_join_symbols(rounding.symbols)} {keeps} balances as shares: each transfer can lose up to {MAX_ROUNDING} "
@@ -163,9 +168,9 @@ def share_warning(rounding: ShareRounding) -> Finding:
 
 
 def transfer_warnings(answer: LocalQuote) -> Iterator[Finding]:
-    """Return the warnings about the tokens of a route.
+    """Yield the warnings about the tokens in a route.
 
-    Untested tokens cause a warning only if the pools were read from the network: otherwise no token has been tested.
+    Untested tokens cause a warning only if the pools were read from the network. Otherwise, no token has been tested.
     """
     by_kind: dict[TransferKind, list[str]] = {}
     for address, behaviour in answer.transfers.items():
@@ -174,7 +179,7 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[Finding]:
         yield share_warning(rounding)
     if refused := by_kind.get(TransferKind.REFUSED):
         yield FindingCode.REFUSED_TOKEN.finding(
-            f"{_join_symbols(refused)} rejected a test transfer: the swap, or selling later, may fail",
+            f"{_join_symbols(refused)} rejected a test transfer: the swap or a later sale may fail",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
     if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):

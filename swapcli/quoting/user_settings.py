@@ -1,4 +1,4 @@
-"""The settings with their values and origins, for programs."""
+"""The settings, with their values and where each value comes from, for programs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 
 def settings(*, changed: bool = False, settings: Mapping[str, object] | SourceChooser | None = None) -> SettingList:
-    """Return every setting with its value and origin, or only `changed` ones. Secrets are masked."""
+    """Return every setting, or only the `changed` ones, with its value and where the value comes from. Secrets are
+    masked."""
     return show_settings(open_program_sources(settings).markets.setup.settings, changed=changed)
 
 
 @checks_arguments
 def setting(key: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> SettingRow:
-    """Return a setting with its value and origin. Secrets are masked. Raises `ConfigError` for an unknown key."""
+    """Return a setting with its value and where the value comes from. Secrets are masked. Raises `ConfigError` for an
+    unknown key."""
     from swapcli.quoting.config.settings_file import find_setting
 
     return find_setting(key, open_program_sources(settings).markets.setup.settings)

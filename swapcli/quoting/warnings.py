@@ -1,4 +1,4 @@
-"""Findings on a quote to read before signing. Some block its payload above a maximum."""
+"""Find the warnings about a quote, to read before signing. Some of them block the payload above a maximum."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MAX_NAMED = 10
 def answer_warnings(
     answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms, gas_cost: int | None
 ) -> tuple[Finding, ...]:
-    """Return a result's warnings, including those about its price impact and terms; each code appears once.
+    """Return the warnings about a quote, including those about its price impact and terms. Each code appears once.
 
     `gas_cost` is in base units of the output, None if it is unknown.
     """
@@ -67,7 +67,7 @@ def answer_warnings(
 def quote_warnings(
     impact: PriceImpact | None, origin: StateSource, terms: SwapTerms, placeholder_note: str = ""
 ) -> tuple[Finding, ...]:
-    """Return a quote's warnings, including those about its terms; each code appears once. `placeholder_note` comes
+    """Return the warnings about a price impact, a state and terms. Each code appears once. `placeholder_note` comes
     after the warning about the state."""
     own = (
         *live_warnings(origin),
@@ -85,10 +85,10 @@ def quote_warnings(
 def deadline_warnings(
     payload: UnsignedTransaction, network: Network, terms: SwapTerms, state: StateSource, now_s: float
 ) -> Iterator[Finding]:
-    """Yield warnings about a requested deadline that no one enforces, a deadline too close for its signers, and clock
-    differences.
+    """Yield warnings about a requested deadline that no contract enforces, about a deadline too close for its signers,
+    and about clock differences.
 
-    This project's router enforces deadlines as of the version with `swapBefore`.
+    This project's own router enforces deadlines since the version with `swapBefore`.
     """
     from swapcli.core.model.transaction import deadline_of
 
@@ -130,7 +130,7 @@ def _lifetime_warnings(end_s: int, lifetime_s: int, now_s: float) -> Iterator[Fi
 
 
 def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterator[Finding]:
-    """Yield a warning if the amount to buy is not guaranteed: every router sells a fixed amount."""
+    """Yield a warning if the amount to buy is not guaranteed, because routers sell a fixed amount."""
     least = payload.call.route.min_received
     if order.reverse and least < order.amount:
         wanted, guaranteed = (in_tokens(amount, order.token_out) for amount in (order.amount, least))
@@ -146,7 +146,7 @@ def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tupl
 
 
 def clock_warnings(state: StateSource) -> Iterator[Finding]:
-    """Yield a warning if the network's time applies instead of this machine's clock."""
+    """Yield a warning if the network's time is used instead of this machine's clock."""
     if state.clock_offset_s:
         yield _clock_differs(
             "the time of the network's nodes", -state.clock_offset_s, "ages and deadlines use that time"
@@ -174,8 +174,8 @@ def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
 
 
 def live_warnings(origin: StateSource) -> Iterator[Finding]:
-    """Yield a warning if live state was requested but no node returned it: stored prices are real, modelled ones are
-    not."""
+    """Yield a warning if live state was requested but no node returned it. Stored prices are real, and modelled prices
+    are not."""
     if origin.live_failure:
         is_unreal = origin.provenance is not None and not origin.is_live
         level = Level.WARN if is_unreal else None
@@ -210,7 +210,7 @@ def _search_warnings(answer: QuoteResult) -> Iterator[Finding]:
 
 
 def is_exact(answer: QuoteResult) -> bool | None:
-    """Return whether every amount of a quote is exact, as in `QuoteFigures`; None if a service quoted."""
+    """Return whether every amount in a quote is exact, as in `QuoteFigures`; None if a service made the quote."""
     if not isinstance(answer, LocalQuote):
         return None
     return _is_sampled_exactly(answer) and rounding_of(answer) is None
@@ -235,7 +235,7 @@ def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
     if estimated:
         message = f"the amount is an estimate: at this block, the contracts of {pools} quoted only other amounts"
     else:
-        message = f"the amount is a contract's quote for {pools}, and nothing proves its block"
+        message = f"the amount is a contract's quote for {pools}, and nothing proves the block of that quote"
     yield FindingCode.AMOUNT_SAMPLED.finding(f"{message}; simulate before signing")
 
 
@@ -256,7 +256,8 @@ def _has_hook_after_swap(pool: Pool) -> bool:
 def impact_findings(
     impact: PriceImpact | None, origin: StateSource, warning_ppm: int, max_ppm: int | None = None
 ) -> Iterator[Finding]:
-    """Yield a finding on a price impact that is unknown or above `warning_ppm`; it blocks above `max_ppm`."""
+    """Yield a finding about a price impact that is unknown or above `warning_ppm`. It blocks the swap above
+    `max_ppm`."""
     if impact is None:
         reason = (
             f"{_service(origin)} has no prices of these tokens" if origin.service_url else "these tokens have no price"
@@ -278,7 +279,8 @@ def impact_findings(
 
 
 def unread_findings(gain_bps: float | None, max_ppm: int | None = None) -> Iterator[Finding]:
-    """Yield a finding if unread pools might add much to the output; it blocks if they might add over `max_ppm`."""
+    """Yield a finding if pools that were not read might add much to the output. It blocks the swap if they might add
+    over `max_ppm`."""
     if gain_bps is None:
         return
     message = f"unread pools could add up to {gain_bps:,.1f} bps to the output"
@@ -291,7 +293,7 @@ def unread_findings(gain_bps: float | None, max_ppm: int | None = None) -> Itera
 
 
 def slippage_findings(slippage_ppm: int, warning_ppm: int, max_ppm: int | None = None) -> Iterator[Finding]:
-    """Yield a finding on a slippage above `warning_ppm`; it blocks above `max_ppm`."""
+    """Yield a finding about a slippage above `warning_ppm`. It blocks the swap above `max_ppm`."""
     percent = format_percent(slippage_ppm)
     message = f"a slippage of {percent}% lets the swap pay that much less than the quote"
     if max_ppm is not None and slippage_ppm > max_ppm:
@@ -313,9 +315,9 @@ def settle_impact(
     *,
     unread_gain_bps: float | None = None,
 ) -> None:
-    """Raise `PriceImpactTooHigh` or `UnreadGainTooHigh` if more of the output may be lost than the settings allow.
+    """Raise `PriceImpactTooHigh` or `UnreadGainTooHigh` if the swap may lose more than the settings allow.
 
-    `name_setting` is as in `settle`.
+    `name_setting` returns a setting's name for the error.
     """
     max_ppm = settings.max_impact_ppm
     impact_found = impact_findings(impact, origin, settings.impact_warning_ppm, max_ppm)
@@ -323,7 +325,8 @@ def settle_impact(
 
 
 def settle_slippage(slippage_ppm: int, settings: Settings, name_setting: Callable[[str], str] = str) -> None:
-    """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` is as in `settle`."""
+    """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` returns a setting's name
+    for the error."""
     found = slippage_findings(slippage_ppm, settings.slippage_warning_ppm, settings.max_slippage_ppm)
     _settle(tuple(found), name_setting)
 

@@ -14,7 +14,8 @@ _NETWORKS: Final = "networks"
 
 
 class Agreement(NamedTuple):
-    """The latest block in which `swaps` swaps of a protocol matched their quotes, and its time in seconds."""
+    """The latest block in which a protocol's swaps matched their quotes. `timestamp` is the block's Unix time, and
+    `swaps` the number of matching swaps."""
 
     block: int
     timestamp: int
@@ -22,7 +23,7 @@ class Agreement(NamedTuple):
 
 
 class AgreementsFile:
-    """The agreements in a folder, which is that of the stores.
+    """The agreements in a folder, the same as for stores.
 
     >>> agreements = AgreementsFile(folder).load(8453)
     """
@@ -31,13 +32,14 @@ class AgreementsFile:
         self._path = folder / _FILE
 
     def load(self, chain_id: int) -> dict[str, Agreement]:
-        """Return a network's agreements by protocol, as far as they are valid in the file."""
+        """Return a network's agreements by protocol. Invalid entries in the file are ignored."""
         found = read_json_file(self._path, _NETWORKS).get(str(chain_id))
         entries = found.items() if isinstance(found, dict) else ()
         return {name: agreement for name, entry in entries if (agreement := _parse(entry))}
 
     def add(self, chain_id: int, agreements: Mapping[str, Agreement]) -> None:
-        """Remember agreements by protocol. An older block changes nothing, nor do fewer swaps in the same block."""
+        """Remember agreements by protocol. Agreements for an older block, or with fewer swaps in the same block, are
+        ignored."""
         known = self.load(chain_id)
         newer = {
             name: each

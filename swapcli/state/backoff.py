@@ -1,4 +1,4 @@
-"""The pause before another attempt: it doubles with every consecutive failure."""
+"""The pause before another attempt, which doubles with every consecutive failure."""
 
 from __future__ import annotations
 

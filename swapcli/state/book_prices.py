@@ -1,8 +1,8 @@
 """Show the prices of order books, which no route can use, alongside a live quote.
 
-HyperCore's spot books are not contracts: an order there is placed by another transaction and filled later, at prices
-and fees that nothing guarantees. So routes never use them; only their best prices at the quote's block are shown. They
-are read after the quote, and omitted if that fails.
+HyperCore's spot books are not contracts. An order on a book is placed by a separate transaction and filled later, at
+prices and fees that nothing guarantees. So routes never use the books, and only the best prices at the quote's block
+are shown. The prices are read after the quote, and omitted if reading fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from swapcli.state.snapshot_reader import BlockSnapshot
 
 
 def read_book_prices(snapshot: BlockSnapshot, order: Order, registry: str) -> BookPrices | None:
-    """Return the best prices between an order's tokens; None if there is no such book, or it cannot be read."""
+    """Return the best bid and ask between an order's tokens; None if no order book trades them, or if it cannot be
+    read."""
     network = snapshot.network
     native = (ZERO_ADDRESS, network.wrapped_native_address or ZERO_ADDRESS)
     read = read_spot_book(registry, order.token_in.address, order.token_out.address, native)

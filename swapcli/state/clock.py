@@ -1,4 +1,4 @@
-"""The time, passed in by the caller of each use case."""
+"""The clocks of a process, which callers pass to each use case."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from swapcli.core.records import NamedTuple
 
 
 class Clock(NamedTuple):
-    """The clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations.
+    """A process's clocks, in seconds. `now_s` returns Unix time, and `monotonic_s` measures durations.
 
-    `work_s` is the processor time of the current thread, which other work on the machine does not increase; None if
-    only durations are known.
+    `work_s` is the processor time of the current thread, which does not include other work on the machine. It is None
+    if only durations are known.
     """
 
     now_s: Callable[[], float]

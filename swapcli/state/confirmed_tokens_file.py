@@ -1,4 +1,4 @@
-"""Remember which tokens' known decimals and symbols match the chain; these never change."""
+"""Remember the tokens whose known decimals and symbols match the chain. Decimals and symbols never change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_TOKENS: Final = 4_000
 
 
 class ConfirmedTokensFile:
-    """The confirmed tokens of a chain, in a file in a folder.
+    """The tokens of a chain that have been confirmed, in a file in a folder.
 
     >>> decimals, symbol = ConfirmedTokensFile(folder, 8453).load()[token.address]
     """
@@ -25,13 +25,14 @@ class ConfirmedTokensFile:
         self._path, self._chain_id = folder / _FILE, str(chain_id)
 
     def load(self) -> dict[str, tuple[int, str]]:
-        """Return the confirmed decimals and symbols by address, as far as they are valid in the file."""
+        """Return the confirmed decimals and symbol of each token, by address. Invalid entries in the file are
+        ignored."""
         found = read_json_file(self._path, _NETWORKS).get(self._chain_id)
         entries = found.items() if isinstance(found, dict) else ()
         return {address: (entry[0], entry[1]) for address, entry in entries if _is_valid(entry)}
 
     def add(self, tokens: Iterable[Token]) -> None:
-        """Remember these tokens as listed."""
+        """Remember that the chain has confirmed the decimals and symbols of `tokens`."""
         new = {token.address: [token.decimals, token.symbol] for token in tokens}
         if not new:
             return

@@ -1,4 +1,4 @@
-"""Explain to people why a connection over HTTP failed, with the same wording for nodes and services."""
+"""Explain to users why an HTTP connection failed, with the same wording for nodes and services."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_REASON_CHARACTERS = 299  # characters of an operating system's message; cho
 
 
 class ConnectFailure(NamedTuple):
-    """A sentence, an optional hint, and whether another attempt may succeed."""
+    """An explanation in one sentence, an optional hint, and whether another attempt may succeed."""
 
     problem: str
     hint: str | None
@@ -28,7 +28,7 @@ class ConnectFailure(NamedTuple):
 def explain_connect_failure(error: BaseException, peer: str, kind: str) -> ConnectFailure:
     """Explain why no connection was made, from the first `OSError` or `UnicodeError` among the causes of `error`.
 
-    `peer` names the other side without credentials; `kind` is "node" or "service". There is one sentence each for an
+    `peer` names the other side without credentials; `kind` is "node" or "service". The sentences distinguish an
     untrusted certificate, TLS against plain HTTP, an unknown host name and a rejected connection.
     """
     cause = next((each for each in error_causes(error) if isinstance(each, OSError | UnicodeError)), error)
@@ -48,16 +48,16 @@ def explain_connect_failure(error: BaseException, peer: str, kind: str) -> Conne
 
 
 def explain_redirect(peer: str, location: str) -> tuple[str, str, str]:
-    """Return the sentence for a redirect, its hint, and the target without credentials.
+    """Return the sentence that reports a redirect, its hint, and the redirect's target without credentials.
 
-    Redirects are not followed: the request is for the requested address only.
+    Redirects are never followed, because the user named only the requested address.
     """
     target = redact_url(location)
     return f"{peer} redirects to {target}; redirects are not followed", "use that URL if you trust it", target
 
 
 def error_causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, its cause, the cause of that, and so on."""
+    """Yield an error, its cause, the cause of that cause, and so on."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

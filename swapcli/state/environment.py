@@ -1,4 +1,4 @@
-"""Environment variables, without the line ends that some tools leave after their values."""
+"""Read environment variables without the line ends that some tools leave after the values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 def variable(environ: Mapping[str, str], name: str) -> str:
     """Return the value of an environment variable; empty if it is not set.
 
-    Trailing CR and LF are omitted: `docker run --env-file` keeps those of a file with Windows line ends.
+    Trailing CR and LF are omitted, because `docker run --env-file` keeps the CR of files with Windows line ends.
     """
     return environ.get(name, "").rstrip("\r\n")

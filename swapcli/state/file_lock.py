@@ -1,4 +1,4 @@
-"""Lock an open file for one process."""
+"""Lock an open file against other processes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 
 def try_lock(file: BinaryIO) -> bool:
-    """Lock the file until this process ends, and return whether no other process has locked it.
+    """Lock the file until this process ends. Return False if another process has already locked it.
 
-    Processes forked from this one do not hold the lock. On a system without such locks, nothing is locked.
+    Processes forked from this one do not hold the lock. On a system without file locks, nothing is locked.
     """
     try:
         import fcntl

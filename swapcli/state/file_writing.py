@@ -1,4 +1,4 @@
-"""Write a whole file: atomically if possible, and the file behind a link rather than the link.
+"""Write complete files, atomically if possible. If the name is a link, write the file that it points to.
 
 An existing file keeps its mode and owner. It is replaced atomically, so that readers see the old or the new content. If
 replacing would lose something (a hard link, an owner that only root can set, a file that is a mount point, a file in a
@@ -22,7 +22,7 @@ OWNER_ONLY: Final = 0o600
 
 
 def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: bool = False) -> None:
-    """Write a file. A `durable` one is on the disk when this returns.
+    """Write a file. If it is `durable`, it has reached the disk when the function returns.
 
     A new file gets the permissions `mode`, reduced by the umask. Pipes and devices are written directly. A link to a
     missing file creates that file. If writing fails before the file is replaced, its old content stays. Raises
@@ -43,7 +43,7 @@ def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: boo
 
 
 def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
-    """Write a text file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
+    """Write a text file like `write_file`, following a link. Raises `InvalidInput` and `InputOutputError`."""
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
@@ -52,7 +52,7 @@ def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
 
 
 def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None:
-    """Write a file that a user has named, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
+    """Write a file that the user has named, like `write_file`. Raises `InvalidInput` and `InputOutputError`."""
     if not name:
         raise InvalidInput("the file name is empty")
     try:

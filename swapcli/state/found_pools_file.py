@@ -1,7 +1,7 @@
-"""Remember in a file the pools that look-ups for quotes have found on a network, with their state at that time.
+"""Remember in a file the pools that look-ups for quotes have found on a network, with their state when they were found.
 
-A network without a store and without an embedded market has no other list of pools. A file for another chain, another
-definition or another format is ignored, and so is a damaged one. The results of a look-up are valid for a day.
+A network without a store and without an embedded market has no other list of pools. A damaged file is ignored, and so
+is one for another chain, network definition or format. The results of a look-up are valid for a day.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _MAX_PAIRS: Final = 2_000
 
 
 class FoundPools(NamedTuple):
-    """The results of look-ups. `pairs` have the Unix time of their look-up, `block` and `timestamp` belong to the
-    oldest state, `newest_block` and `gas_price_wei` to the newest.
+    """The combined results of look-ups. `pairs` maps each pair to the Unix time of its look-up. `block` and `timestamp`
+    belong to the oldest state, `newest_block` and `gas_price_wei` to the newest.
 
-    The rest is as in `LookedUpPools`; `transfers` is how tokens transfer, as tested, by address.
+    The other fields are as in `LookedUpPools`. `transfers` has the tested transfer behaviour of tokens, by address.
     """
 
     pools: Mapping[str, Pool] = {}
@@ -61,7 +61,7 @@ class FoundPools(NamedTuple):
     gas_price_wei: int = 0
 
     def with_found(self, found: LookedUpPools, head: ChainHead, now_s: float) -> FoundPools:
-        """Return these pools combined with those of a new look-up at the block of `head`."""
+        """Return these pools combined with the pools of a new look-up, made at the block of `head`."""
         block, timestamp = head.block.number, head.block.timestamp
         return self._replace(
             pools={**self.pools, **found.pools},
@@ -77,8 +77,8 @@ class FoundPools(NamedTuple):
         )
 
     def without_old(self, now_s: float) -> FoundPools:
-        """Return these pools without pairs that were looked up too long ago, and without pools that only those pairs
-        had."""
+        """Return these pools without the pairs whose look-up is too old, and without the pools that were found only for
+        those pairs."""
         recent = {pair: at_s for pair, at_s in self.pairs.items() if 0 <= now_s - at_s < _TTL_S}
         if len(recent) > _MAX_PAIRS:
             recent = dict(sorted(recent.items(), key=lambda entry: entry[1])[-_MAX_PAIRS:])
@@ -92,7 +92,7 @@ class FoundPools(NamedTuple):
 
 
 class FoundPoolsFile:
-    """The file of a network in a folder.
+    """The file for one network in a folder.
 
     >>> found = FoundPoolsFile(folder, network, time.time).load()
     """
@@ -102,7 +102,7 @@ class FoundPoolsFile:
         self._network, self._now_s = network, now_s
 
     def load(self) -> FoundPools:
-        """Return the remembered pools, without those that are too old; empty if the definition has changed."""
+        """Return the remembered pools that are recent enough; empty if the network's definition has changed."""
         document = read_json_file(self.path, _FIELD, _MAX_BYTES)
         if document.get("of") != self._definition():
             return FoundPools()
@@ -112,7 +112,7 @@ class FoundPoolsFile:
             return FoundPools()
 
     def save(self, found: FoundPools) -> None:
-        """Replace the remembered pools; give up silently if that fails."""
+        """Replace the remembered pools. Failures are ignored."""
         found = found.without_old(self._now_s())
         # Transfers of the definition's tokens are remembered too.
         tokens = {**{token.address: token for token in self._network.tokens}, **found.tokens}

@@ -1,8 +1,8 @@
 """Resolve ENS names and Basenames to addresses.
 
-web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names whose
-records are off the chain (CCIP-Read, ERC-3668) are rejected: their gateway could return anything that the name's owner
-signs, and learn who pays whom. Importing this module takes about two seconds.
+web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names with
+off-chain records (CCIP-Read, ERC-3668) are rejected, because their gateway could return anything that the name's owner
+signs, and would learn who pays whom. Importing this module takes about two seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Z
 class ResolvedName(NamedTuple):
     """A normalized name and its canonical address.
 
-    `is_of_ethereum` means that the name has no address for the requested network, so this is its address on Ethereum.
+    `is_of_ethereum` means that the name has no address for the requested network, so `address` is its address on
+    Ethereum.
     """
 
     name: str
@@ -57,7 +58,8 @@ class ResolvedName(NamedTuple):
 
 
 def normalize_name(name: str) -> str:
-    """Return the name as normalized by ENSIP-15. Raises `InvalidAddress` for names that could deceive people."""
+    """Return the name in the normalized form of ENSIP-15. Raises `InvalidAddress` for names that could deceive
+    users."""
     for at, character in enumerate(name):
         if _is_invisible(name, at):
             raise _invalid_name(name, f"it has an invisible character, U+{ord(character):04X}")
@@ -72,9 +74,9 @@ def normalize_name(name: str) -> str:
 
 
 def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) -> ResolvedName:
-    """Resolve a name to its address on `chain_id`, at the latest block of `node`, a node of the naming service's chain.
+    """Resolve a name to its address on `chain_id`, at the latest block. `node` belongs to the naming service's chain.
 
-    Raises `InvalidAddress` for an invalid name or one that resolves to nothing, `UpstreamError` if the node fails.
+    Raises `InvalidAddress` if the name is invalid or has no address, and `UpstreamError` if the node fails.
     """
     normalized = normalize_name(name)
     provider = _NodeProvider(node, node.read_head(), service.chain_id)

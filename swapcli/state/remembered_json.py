@@ -1,6 +1,6 @@
-"""A small JSON file that remembers between runs what nodes have shown.
+"""A small JSON file in which facts about nodes are remembered between runs.
 
-Such a file only saves time: one that is missing, damaged or read-only changes no result.
+The file only saves time. If it is missing, damaged or read-only, no result changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MAX_BYTES: Final = 1 << 20  # a bound against a wrong file; chosen
 
 
 def read_json_file(path: Path, field: str, max_bytes: int = _MAX_BYTES) -> dict[str, object]:
-    """Return the object in one field of the file; an empty one if there is none."""
+    """Return the object in one field of the file; an empty object if there is none."""
     try:
         if path.stat().st_size > max_bytes:
             return {}
@@ -27,7 +27,7 @@ def read_json_file(path: Path, field: str, max_bytes: int = _MAX_BYTES) -> dict[
 
 
 def write_json_file(path: Path, field: str, entries: Mapping[str, object], *, indent: int | None = 1) -> None:
-    """Replace the entries in one field of the file; give up silently if that fails."""
+    """Replace the entries in one field of the file. Failures are ignored."""
     from swapcli.state.file_writing import write_file
 
     with suppress(OSError):

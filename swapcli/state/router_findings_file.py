@@ -1,4 +1,4 @@
-"""Remember between runs how routers read their calls, in a small file.
+"""Remember between runs how routers interpret their calls, in a small file.
 
 A router is identified by its chain and address. Its findings are forgotten when its code changes.
 """
@@ -18,7 +18,7 @@ _Value = TypeVar("_Value", bound=StrEnum)
 
 
 class RouterFindingsFile:
-    """The router findings in the file at `path`.
+    """The findings about routers in the file at `path`.
 
     >>> findings = RouterFindingsFile(folder / "router-readings.json").load(8453, router)
     """
@@ -34,8 +34,8 @@ class RouterFindingsFile:
             return NO_FINDINGS
 
     def save(self, chain_id: int, router: str, findings: RouterFindings) -> None:
-        """Replace the remembered findings about a router; `NO_FINDINGS` removes them. Other routers stay as they
-        are."""
+        """Replace the remembered findings about a router; `NO_FINDINGS` removes them. Entries for other routers do not
+        change."""
         routers, key = read_json_file(self._path, _ROUTERS), _router_key(chain_id, router)
         if findings.protocols:
             routers[key] = _document(findings)

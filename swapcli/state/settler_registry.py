@@ -1,4 +1,4 @@
-"""Read a dialect's current router from its registry: 0x replaces Settler often, and each one has a new address."""
+"""Read a router's current address from its registry. 0x often replaces Settler with a new contract at a new address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAKER_SUBMITTED: Final = 2
 
 
 class RegisteredRouter(NamedTuple):
-    """The router named by a registry; `address` is None if the registry names none, because swaps are paused."""
+    """The router that a registry names. `address` is None if the registry names none, because swaps are paused."""
 
     address: str | None
 

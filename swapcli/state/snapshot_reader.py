@@ -1,4 +1,4 @@
-"""The state of a network at one block: the pools that were read, and the costs of a transaction."""
+"""Read the state of a network at one block: the pools, and the costs of a transaction."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _ReadValue: TypeAlias = "Pool | L1FeeParams | RegisteredRouter | TokenFacts | in
 
 
 class ReadState(NamedTuple):
-    """The state that was read at the block of `head`: `known` are the pools as they were before, `pools` these and
-    perhaps more as they were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the
-    pool.
+    """The state that was read at the block of `head`. `known` are the pools as they were before they were read, and
+    `pools` the same pools and perhaps more as they were read. `sales` are the sales that the protocols of sampled pools
+    have quoted. All are by pool key.
 
-    `registered_router` is as in `BlockSnapshot`. `answers` are the results of all calls, None if they were not
-    remembered. The block has no hash if its hash is unknown.
+    `registered_router` is as in `BlockSnapshot`. `answers` are the results of all calls, None if they were not stored.
+    The block's hash is empty if it is unknown.
     """
 
     network: Network
@@ -63,7 +63,7 @@ class ReadState(NamedTuple):
     def of_pools(
         cls, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, Sequence[Sale]] | None = None
     ) -> ReadState:
-        """Return the state of a market's pools, which was read earlier. Its block has a number."""
+        """Return the state of a market's pools, which was read earlier. The market must have a block number."""
         assert market.block is not None
         block = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
         known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
@@ -76,7 +76,7 @@ class ReadState(NamedTuple):
         return cls(market.network, head, known, known, sales or {}, registered)
 
     def read_again(self, node: Node, head: ChainHead) -> BlockSnapshot:
-        """Return what another node reads at `head`, from the same known pools and with the same sales quoted.
+        """Read the same pools and quote the same sales from another node, at `head`. Return what that node reads.
 
         Raises `UpstreamError`.
         """
@@ -92,14 +92,14 @@ class BlockSnapshot:
     """The pools read at one block, by key; None, with a reason, for a pool that could not be read. `faulty` are the
     keys of the pools whose read failed because of a defect in the program.
 
-    `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
+    `tag` is the requested block tag, None for a past block. A node without pending state has returned its latest block.
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has responded from another block. `has_router_changed`
     means that the router's contract is not the one for which the network has a variant. `known` are the pools as they
-    were before they were read, and `sales` those quoted by protocols. `on_read` receives all calls before they are
-    made, and `answers` their results, unless it is None. `has_read_costs` means that the other data a quote needs was
-    read with the first pools, or could not be. `token_facts` are read from token contracts, by address. `ahead` are
-    results that came with the block.
+    were before they were read, and `sales` the sales that protocols have quoted. `on_read` receives all calls before
+    they are made, and `answers` their results, unless it is None. `has_read_costs` means that the other data a quote
+    needs was read with the first pools, or could not be. `token_facts` are read from token contracts, by address.
+    `ahead` are results that came with the block.
     """
 
     node: Node
@@ -123,7 +123,7 @@ class BlockSnapshot:
     ahead: Mapping[ContractCall, ReturnData] = field(default_factory=dict)
 
     def read(self, pools: Iterable[Pool], tokens: Collection[str] = ()) -> None:
-        """Read the pools and token facts that have not been read yet, all in the same batches.
+        """Read the pools and token facts that have not been read yet, all in the same batches of calls.
 
         Raises `UpstreamError`.
         """
@@ -178,7 +178,7 @@ class BlockSnapshot:
         refs: Sequence[PoolRef],
         reserve: int = 0,
     ) -> LookedUpPools:
-        """Find the pools of pairs with `look_up_pools`, and then read them. Raises `UpstreamError`."""
+        """Find the pools that trade `pairs` with `look_up_pools`, and then read them. Raises `UpstreamError`."""
         from swapcli.state.discovery.token_pools import look_up_pools
 
         reader = MulticallReader(self.node, self.head.block, self.network.multicall)
@@ -204,9 +204,9 @@ class BlockSnapshot:
         return None if isinstance(found, SkippedItem) else found
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
-        """Add the quotes of sampled pools' protocols for these sales, by pool key. Raises `UpstreamError`.
+        """Add the quotes of sampled pools' protocols for `sales`, by pool key. Raises `UpstreamError`.
 
-        A pool that does not quote one of them could not be read.
+        A pool that does not quote all of its sales counts as a pool that could not be read.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = []
         for key, of_pool in sales.items():
@@ -217,10 +217,11 @@ class BlockSnapshot:
         self._update(reads, self._read(reads))
 
     def read_checks(self, sales: Mapping[str, Sale]) -> dict[str, int]:
-        """Return the quotes of computed pools' protocols for one sale each, by key; 0 for a sale they do not quote.
+        """Return the protocols' own quotes for one sale to each computed pool, by pool key; 0 for a sale that the
+        protocol does not quote.
 
-        Pools whose protocol cannot be queried are omitted. Without proof that the results belong to this block, all
-        are. Raises `UpstreamError`.
+        Pools whose protocol cannot be queried are omitted. All pools are omitted unless the results are proven to
+        belong to this block. Raises `UpstreamError`.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (key, read_check(pool, self._checks[pool.protocol], sale, self._call_context))
@@ -272,9 +273,9 @@ class BlockSnapshot:
                 self.faulty.add(key)
 
     def with_router(self, network: Network) -> Network:
-        """Return a network with the router that its registry names, reading it if necessary.
+        """Return the network with the router that its registry names. Reads the registry if necessary.
 
-        Raises `UpstreamError` if it cannot be read.
+        Raises `UpstreamError` if the registry cannot be read.
         """
         registry = network.read_registry if network.chooses_router else network.router_registry
         if registry is None:
@@ -284,7 +285,7 @@ class BlockSnapshot:
     def read_l1_gas(self, to: str, calldata: str) -> int:
         """Return the gas that an Arbitrum network adds for a transaction's data; 0 if it is unknown.
 
-        If a node cannot provide it, the quote continues without the figure.
+        If the node cannot provide it, the quote continues without this cost.
         """
         from swapcli.families.reading.l1_gas import decode_l1_gas, encode_l1_gas_call
 
@@ -297,7 +298,7 @@ class BlockSnapshot:
         return 0
 
     def read_router(self, registry: str) -> RegisteredRouter:
-        """Return the router that a registry names, reading it if necessary. Raises `UpstreamError`."""
+        """Return the router that a registry names. Reads the registry if necessary. Raises `UpstreamError`."""
         if self.registered_router is None:
             (result,) = self._read([(registry, read_registered_router(registry))])
             if not isinstance(result, RegisteredRouter):
@@ -344,15 +345,15 @@ class BlockSnapshot:
         return call
 
     def read_state(self, keys: Iterable[str]) -> ReadState:
-        """Return the state of the pools of these keys that were read, so that another node can read the same."""
+        """Return the state of the pools with `keys` that were read, so that another node can read the same pools."""
         known = {key: self.known[key] for key in keys if key in self.known}
         sales = {key: of_pool for key, of_pool in self.sales.items() if key in known}
         return ReadState(self.network, self.head, known, self.pools, sales, self.registered_router, self.answers)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
-        """Return `known` with only the pools with these keys, and the router, as they are at the block.
+        """Return `known` with only the pools in `keys`. The pools and the router are as they are at the block.
 
-        If the order `has_gas_price` and the node does not serve one, the gas price of `known` stays. Raises
+        The gas price of `known` stays if the node does not serve one and the order `has_gas_price`. Raises
         `UpstreamError`.
         """
         is_unknown = has_gas_price and isinstance(self.head.gas_price, UpstreamError)
@@ -382,7 +383,7 @@ class BlockSnapshot:
 
 
 def first_calls(network: Network, pools: Iterable[Pool], tokens: Iterable[str]) -> list[ContractCall]:
-    """Return the first calls of `BlockSnapshot.read`, as far as they do not depend on the block."""
+    """Return the first calls of `BlockSnapshot.read` that do not depend on the block."""
     calls: list[ContractCall] = []
     for _, read in (*_pool_reads(pools, network), *_cost_reads(network), *_fact_reads(tokens)):
         with suppress(Exception):  # the read of the snapshot then names the pool and the reason

@@ -1,4 +1,4 @@
-"""Find space for temporary files, even if a disk is full."""
+"""Find space for temporary files, even if one disk is full."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MIN_AGE_S = 60.0
 
 
 def memory_folder() -> str:
-    """Return a folder whose files are in memory, or the folder for temporary files if the system has none."""
+    """Return a folder in memory, or the folder for temporary files if the system has none in memory."""
     return _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK | os.X_OK) else gettempdir()
 
 
 def temporary_folder() -> str:
-    """Return the folder with the most space for temporary files. It may be in memory."""
+    """Return the folder with the most space for temporary files. Its files may be in memory."""
     folders = [memory_folder()]
     with suppress(OSError):  # all disks are full
         folders.append(gettempdir())
@@ -32,7 +32,7 @@ def temporary_folder() -> str:
 
 @contextmanager
 def store_folder(parent: str) -> Iterator[Path]:
-    """Create a folder in `parent` for the stores of this process and its forks; remove it at the end.
+    """Create a folder in `parent` for the stores of this process and its forks. Remove it when the context ends.
 
     Folders left by killed processes are removed, too. Raises `OSError`.
     """

@@ -1,4 +1,4 @@
-"""Read the symbol, name and decimals of tokens, in both text encodings used by tokens."""
+"""Read the symbol, name and decimals of tokens, whether a token returns text as a string or as 32 bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOT_UTF8: Final = "\ufffd"
 
 
 def load_tokens(reader: MulticallReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
-    """Yield the tokens at canonical addresses, in order, or why one was skipped. Raises `UpstreamError`."""
+    """Yield the token at each canonical address, in order, or the reason why it was skipped. Raises `UpstreamError`."""
     remaining = iter(addresses)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched([(address, read_token(address)) for address in batch], reader.call)
@@ -47,8 +47,8 @@ def decimals_call(address: str) -> ContractCall:
 
 
 def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str, int]:
-    """Return the decimals of tokens at canonical addresses, without those that cannot be read. Raises `UpstreamError`
-    from the node."""
+    """Return the decimals of tokens, by canonical address. Tokens whose decimals cannot be read are omitted. Raises
+    `UpstreamError` from the node."""
     found = {}
     for address, answer in zip(addresses, reader.call([decimals_call(each) for each in addresses]), strict=True):
         with suppress(InvalidUpstreamResponse):
@@ -57,18 +57,19 @@ def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str
 
 
 def read_token_facts(address: str) -> BatchRead[TokenFacts]:
-    """Read the decimals and symbol in a token's contract, separately from all other calls of the round."""
+    """Read the decimals and symbol in a token's contract. They are called separately from all other calls in the
+    round."""
     decimals, symbol = yield token_fact_calls(address)
     return parse_token_facts(address, decimals, symbol)
 
 
 def token_fact_calls(address: str) -> list[ContractCall]:
-    """Return the calls that read a token's decimals and symbol, as one group."""
+    """Return the calls that read a token's decimals and symbol. Keep them together as one group."""
     return [each._replace(may_revert=True, group=_FACTS) for each in _token_calls(address)[:2]]
 
 
 def parse_token_facts(address: str, decimals: ReturnData, symbol: ReturnData) -> TokenFacts:
-    """Return a token contract's facts, from the results of `token_fact_calls`."""
+    """Return the facts about a token from the results of `token_fact_calls`."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
     try:
         places: int | None = read_word(decimals, _DECIMALS)
@@ -84,8 +85,8 @@ def _token_calls(address: str) -> list[ContractCall]:
 
 
 def read_token(address: str) -> BatchRead[Token]:
-    """Read a token in one round. Only the decimals are required: without a readable symbol, the symbol is the short
-    address, and the name is the address."""
+    """Read a token in one round. Only the decimals are required. If the symbol cannot be read, the shortened address
+    replaces it, and the address replaces the name."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
     decimals, symbol, name = yield _token_calls(address)
     decimal_places = read_word(decimals, _DECIMALS)
@@ -107,7 +108,7 @@ def _clean_text(read_text: Callable[[ReturnData, str], str], found: ReturnData, 
 
 
 def sanitize_text(text: str, max_characters: int) -> str:
-    """Return untrusted text without control or direction characters, with single spaces, cut to the limit."""
+    """Return untrusted text without control or direction characters, with single spaces, cut to `max_characters`."""
     printable = "".join(
         " " if character.isspace() else character
         for character in text[: 8 * max_characters]

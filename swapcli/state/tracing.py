@@ -1,7 +1,7 @@
-"""The trace to which a piece of work belongs, as in W3C Trace Context: a client's request, and the requests to nodes
-and servers that it causes.
+"""Distributed tracing as in W3C Trace Context. A trace connects a client's request with the requests to nodes and
+servers that it causes.
 
-A trace follows its request through asyncio tasks and the jobs of worker threads, which copy the context.
+The current trace is carried through asyncio tasks and worker threads, which copy the context.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ZERO = re.compile("0*")
 
 
 class TimedSpan(NamedTuple):
-    """A finished part of the work. Times are in Unix nanoseconds."""
+    """A finished part of a request's work. Times are in Unix nanoseconds."""
 
     name: str
     start_ns: int
@@ -32,8 +32,8 @@ class TimedSpan(NamedTuple):
 
 
 class Trace:
-    """A request as one span of a trace. `parent_id` is the caller's span, empty without one; `spans`, if requested, are
-    the parts of the work, at most `MAX_SPANS`."""
+    """One request, which is a span in a trace. `parent_id` is the caller's span, empty if there is none. `spans`, if
+    requested, are the parts of the work, at most `MAX_SPANS`."""
 
     __slots__ = ("flags", "parent_id", "span_id", "spans", "trace_id")
 
@@ -44,11 +44,11 @@ class Trace:
 
     @property
     def traceparent(self) -> str:
-        """The header for requests sent on behalf of this one."""
+        """The `traceparent` header for requests that are sent on behalf of this request."""
         return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
 
     def add(self, name: str, start_ns: int, end_ns: int, *, is_failed: bool = False) -> None:
-        """Add a finished part, if parts are requested."""
+        """Add a finished part of the work, if parts are requested."""
         if self.spans is not None and len(self.spans) < MAX_SPANS:
             self.spans.append(TimedSpan(name, start_ns, end_ns, is_failed))
 
@@ -59,7 +59,8 @@ current_trace: ContextVar[Trace | None] = ContextVar("current_trace", default=No
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Add the duration of the context to the current trace, if any; the part has failed if the context raises."""
+    """Time the context, and add it to the current trace, if any. The part counts as failed if the context raises an
+    error."""
     trace = current_trace.get()
     if trace is None or trace.spans is None:
         yield
@@ -73,10 +74,10 @@ def span(name: str) -> Iterator[None]:
 
 
 def parse_traceparent(values: Sequence[str]) -> Trace | None:
-    """Return a new span of the trace named by a request's `traceparent` headers.
+    """Return a new span in the trace named by a request's `traceparent` headers.
 
-    None unless there is exactly one, and it is valid. For later versions of the format, only the part that version 00
-    defines is read.
+    Return None unless there is exactly one header, and it is valid. In later versions of the format, only the part
+    defined by version 00 is read.
     """
     match = _TRACEPARENT.fullmatch(values[0].strip(" \t")) if len(values) == 1 else None
     if match is None:

@@ -1,4 +1,5 @@
-"""The user's folders and files, by the XDG specification. Text in, text out: completion has no time for `pathlib`."""
+"""Find the user's folders and files, by the XDG specification. Paths are strings, because shell completion has no time
+to import `pathlib`."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _CONFIG_FILE = "config.yaml"
 
 
 def config_file(environ: Mapping[str, str], home: str) -> str:
-    """Return the path of the settings file: `SWAPCLI_CONFIG`, otherwise the one in the user's folder."""
+    """Return the path of the settings file: `SWAPCLI_CONFIG` if it is set, otherwise the default file in the user's
+    folder."""
     if named := variable(environ, CONFIG_VARIABLE):
         return expand_home(named, home)
     return os.path.join(_base_folder(environ, "XDG_CONFIG_HOME", home, ".config"), _NAME, _CONFIG_FILE)
@@ -39,9 +41,9 @@ def expand_home(path: str, home: str) -> str:
 
 
 def home_folder() -> str:
-    """Return the user's home folder; `NO_HOME` if the system knows none, or if HOME is empty or relative.
+    """Return the user's home folder; `NO_HOME` if the system has none for the user, or if HOME is empty or relative.
 
-    The working folder never takes its place: a file planted there could change the settings.
+    The working folder never takes its place, because a file planted there could change the settings.
     """
     folder = os.path.expanduser("~")
     is_known = os.path.isabs(folder) and os.environ.get("HOME") != ""
@@ -49,7 +51,7 @@ def home_folder() -> str:
 
 
 def home_problem(environ: Mapping[str, str], home: str) -> str | None:
-    """Return why the user has no home folder if HOME is the cause, as a sentence; None otherwise."""
+    """Return, as a sentence, why the user has no home folder if HOME is the cause; otherwise None."""
     if home != NO_HOME or "HOME" not in environ:
         return None
     return "HOME is not an absolute path, so swapcli cannot read your settings and stores"

@@ -152,7 +152,7 @@ def other_chain(content: dict[str, Any]) -> str:
         (missing_code, "is a contract, but it has no code on this chain"),
         (other_decimals, "decimals, but the contract returns"),
         (other_symbol, "is called NOPE, but the contract returns"),
-        (other_init_code, "does not have the address that follows from it"),
+        (other_init_code, "does not have the address computed from it"),
         (no_factory, "has the pools of Uniswap V2, but"),
         (other_chain, "the chain id is 5, but "),
     ],

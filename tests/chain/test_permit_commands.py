@@ -236,7 +236,7 @@ def test_the_library_refuses_permits_that_cannot_work(market: Market) -> None:
         quote.transactions(destination=USER, deadline="20m", signature=of_another)
     with pytest.raises(InvalidOption, match=r"^signature: a signature has 65 bytes"):
         quote.transactions(destination=USER, deadline="20m", signature="0x00")
-    with pytest.raises(InvalidOption, match=r"^signature needs deadline"):
+    with pytest.raises(InvalidOption, match=r"^signature requires deadline"):
         quote.transactions(destination=USER, signature=of_another)
     with pytest.raises(InvalidOption, match=r"^permit: ETH needs no approval"):
         market.quote("ETH", "DAI", "1").permit(owner=USER, deadline="20m")

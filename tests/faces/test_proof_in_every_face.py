@@ -82,7 +82,7 @@ def test_many_quotes_have_no_proof(more: tuple[str, ...], problem: str) -> None:
 def test_a_wrap_ends_with_a_sentence(tmp_path: Path) -> None:
     ran = run_swapcli("route", "base", "ETH", "WETH", "1", "--offline", "--proof", str(tmp_path / "proof.json"))
     assert ran.exit_code == 2
-    assert "wrapping the native token is one to one, so it needs no proof" in ran.stderr
+    assert "wrapping the native token needs no proof, because it is one to one" in ran.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -151,7 +151,7 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     assert set(order_of_rows[-4:-2]) == {"reverting", "empty"}
     assert set(order_of_rows[-6:-4]) == {"silent", "self"}
     assert rows["reverting"]["simulation"]["reason"].startswith("it reverts: ReceivedTooLittle")
-    assert rows["empty"]["simulation"]["reason"] == "there is no contract at its target"
+    assert rows["empty"]["simulation"]["reason"] == "its target is not a contract"
     for name in ("silent", "self"):
         assert rows[name]["simulation"]["reason"] == "its response has no payload to simulate"
         assert not {"outputAmount", "outputAfterGas"} & set(rows[name])

@@ -12,8 +12,8 @@
 | `checks` | `{path: template}`: what fields of the answer must be, where it has them |
 | `source`, `checked_on` | where these facts come from, and when that was read |
 
-A path that starts with `first.` leads into the response to the first of two requests. An adapter in the settings with
-the name of an included one, or of one from an installed package, replaces only the keys it contains.
+A path that starts with `first.` refers to the response to the first of two requests. If an adapter in the settings has
+the name of an included or installed adapter, it replaces only the keys that it contains.
 """
 
 from __future__ import annotations
@@ -69,14 +69,16 @@ _NO_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType({})
 
 
 def adapter_names(added: Mapping[str, object] = _NO_SETTINGS) -> tuple[str, ...]:
-    """Return the names of all adapters, including those in the settings, in alphabetical order."""
+    """Return the names of all adapters, including adapters in the settings, in alphabetical order."""
     return tuple(sorted({*_packaged(), *added}))
 
 
 def find_adapter(name: str, added: Mapping[str, Mapping[str, object]] = _NO_SETTINGS) -> AggregatorAdapter:
-    """Return the adapter of one of `adapter_names`, or of an installed package. Raises `ConfigError`.
+    """Return the adapter called `name`, which is one of `adapter_names` or comes from an installed package. Raises
+    `ConfigError`.
 
-    `added` are the settings' definitions. A package is imported only if these do not describe the adapter in full.
+    `added` are the definitions in the settings. A package is imported only if `added` does not describe the adapter in
+    full.
     """
     known, own = _packaged(), added.get(name, {})
     if name not in known:
@@ -95,7 +97,7 @@ def is_whole(definition: Mapping[str, object]) -> bool:
 
 
 def parse_adapter(name: str, mapping: object) -> AggregatorAdapter:
-    """Parse an adapter. Raises `ConfigError`, which names the key and the expected value."""
+    """Parse an adapter. Raises `ConfigError`, whose message names the key and the expected value."""
     fields = DefinitionFields.of_keys(mapping, f"aggregators.{name}", _KEYS)
     address = fields.read("address", _parse_address)
     requests = _parse_requests(fields)

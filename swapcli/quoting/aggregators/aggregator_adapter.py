@@ -21,7 +21,8 @@ PLACEHOLDERS: Final = (
 
 
 class RequestTemplate(NamedTuple):
-    """A request. Its path, query and headers are text, its JSON body any value; all may contain placeholders."""
+    """A template for an HTTP request. The path, query and headers are text, and the JSON body is any value. All may
+    contain placeholders."""
 
     method: str
     path: str
@@ -31,7 +32,8 @@ class RequestTemplate(NamedTuple):
 
 
 class AnswerPaths(NamedTuple):
-    """Where the response has its figures, as paths such as `data.routes.0.amountOut`; None for a missing figure.
+    """The places of the figures in a response, as paths such as `data.routes.0.amountOut`; None for a figure that the
+    response does not have.
 
     `output` is the expected output in base units, after all fees and before any slippage. `target`, `data` and `value`
     are the transaction; `spender` is the contract to approve if it is not the target. `problem` is the explanation of
@@ -48,12 +50,14 @@ class AnswerPaths(NamedTuple):
 
 
 class AggregatorAdapter(NamedTuple):
-    """An aggregator. Its requests go to `address`; a second one may use the response to the first.
+    """An adapter for an aggregator. Requests go to `address`. If there are two, the second may use the response to the
+    first.
 
     `chains` are the names of its networks by chain id; None if it supports every network by chain id. `native_token` is
     the address that stands for native currency. `checks` are the values that fields of the response must have if they
-    are present. `source` and `checked_on` say where these facts come from, and when they were read there. `package` is
-    the installed package, with its version, that describes it; empty for aggregators from swapcli or the settings.
+    are present. `source` and `checked_on` say where these facts come from, and when they were checked. `package` is the
+    installed package, with its version, that describes the aggregator; empty for aggregators from swapcli or the
+    settings.
     """
 
     name: str
@@ -71,7 +75,7 @@ class AggregatorAdapter(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host that is queried, with its port unless that is the default."""
+        """The host that is queried, with its port unless it is the default."""
         return self.address.partition("://")[2].partition("/")[0]
 
     @property
@@ -80,6 +84,6 @@ class AggregatorAdapter(NamedTuple):
         return any(f"{{{KEY}}}" in value for request in self.requests for value in request.headers.values())
 
     def knows(self, network: Network) -> bool:
-        """Return whether it can be queried for swaps on a network."""
+        """Return whether the aggregator can be queried for swaps on a network."""
         is_known = self.chains is None or network.chain_id in self.chains
         return is_known and network.kind.traits.has_eth_nodes

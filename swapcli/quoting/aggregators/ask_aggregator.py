@@ -1,7 +1,7 @@
-"""Ask an aggregator for an offer, and check that the response belongs to the order.
+"""Request an offer from an aggregator, and check that the response belongs to the order.
 
-An aggregator is queried once: a slow or failing one must not hold up a comparison. One time-out covers all of its
-requests. The key is sent in headers, and never appears in errors.
+An aggregator is queried only once, because a slow or failing aggregator must not hold up a comparison. One time-out
+covers all of its requests. The API key is sent in headers, and never appears in errors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MAX_CALLDATA_BYTES: Final = 128 * 1024
 
 
 class AggregatorRequest(NamedTuple):
-    """The query to an aggregator: an exact-input order, for a sender who also receives the output."""
+    """A query to an aggregator: an exact-input order for a sender, who also receives the output."""
 
     order: Order
     network: Network
@@ -58,9 +58,9 @@ class AggregatorRequest(NamedTuple):
 
 
 class AggregatorOffer(NamedTuple):
-    """An aggregator's response: the expected output in base units, its gas estimate, and its transaction.
+    """An aggregator's offer: the expected output in base units, the gas estimate, and the transaction.
 
-    `spender` must be approved to take the input. Fields missing from the response are None.
+    `spender` is the contract to approve for the input. A field that the response does not contain is None.
     """
 
     amount_out: int
@@ -72,7 +72,7 @@ class AggregatorOffer(NamedTuple):
 def ask_aggregator(
     adapter: AggregatorAdapter, request: AggregatorRequest, key: Secret | None, timeout_s: float
 ) -> AggregatorOffer:
-    """Return the offer of an aggregator. Raises `UpstreamError`, which never contains the key."""
+    """Return an aggregator's offer. Raises `UpstreamError`, which never contains the API key."""
     return _Conversation(adapter, key, timeout_s).hold(request)
 
 
@@ -162,7 +162,7 @@ class _Conversation:
         if output is None:
             explained = self._problem(answer)
             raise UpstreamRejected(
-                f"{self._url.netloc} makes no offer" + (f": {explained}" if explained else ""),
+                f"{self._url.netloc} made no offer" + (f": {explained}" if explained else ""),
                 details={"service": self._url.base_url},
             )
         for path, template in self._adapter.checks.items():
@@ -219,7 +219,7 @@ class _Conversation:
 
 
 def template_values(adapter: AggregatorAdapter, request: AggregatorRequest) -> dict[str, object]:
-    """Return the values of the placeholders, except the key and the first response."""
+    """Return the values of the placeholders, except for the API key and the first response."""
     order, network = request.order, request.network
     slippage_ppm = request.slippage_ppm
     gas_price_wei = request.gas_price_wei or network.gas_price_wei or _DEFAULT_GAS_PRICE_WEI

@@ -1,8 +1,8 @@
-"""Fill in the templates of an adapter's requests, and read fields of JSON responses by their paths.
+"""Fill in the templates of an adapter's requests, and read fields in JSON responses by their paths.
 
-A placeholder is a name in braces, such as `{amount_in}`; for a field of the first response it is `{first.PATH}`. A text
-that consists of one placeholder becomes the value itself, such as a number or an object, so that bodies keep their
-types.
+A placeholder is a name in braces, such as `{amount_in}`, or `{first.PATH}` for a field in the first response. A text
+that consists of a single placeholder is replaced with the value itself, such as a number or an object, so that bodies
+keep their types.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _FRACTION_DIGITS: Final = 6
 
 
 class MissingField(Exception):
-    """A template names a field that the first response does not have; the message is its path."""
+    """Raised if a template names a field that the first response does not have. The message is the field's path."""
 
 
 def placeholders(template: object) -> Iterator[str]:
-    """Yield the placeholders of a template, including those inside its lists and objects."""
+    """Yield the placeholders in a template, including those inside its lists and objects."""
     if isinstance(template, str):
         yield from _PLACEHOLDER.findall(template)
     elif isinstance(template, Mapping):
@@ -39,7 +39,8 @@ def placeholders(template: object) -> Iterator[str]:
 def fill(template: object, values: Mapping[str, object]) -> object:
     """Return a template with its placeholders replaced. Raises `MissingField`.
 
-    A text that consists of one placeholder becomes its value, such as a number; in a longer text, values become text.
+    A text that consists of a single placeholder is replaced with the value itself, such as a number. In longer texts,
+    values are inserted as text.
     """
     if isinstance(template, str):
         only_placeholder = _PLACEHOLDER.fullmatch(template)
@@ -52,8 +53,8 @@ def fill(template: object, values: Mapping[str, object]) -> object:
 
 
 def fill_text(template: str, values: Mapping[str, object], encode: Callable[[str], str] = str) -> str:
-    """Return a template as text, each value encoded. Raises `MissingField`, also for a field that cannot be written as
-    text."""
+    """Return a template as text, with each value encoded by `encode`. Raises `MissingField`, also for a field that
+    cannot be written as text."""
 
     def replace(found: re.Match[str]) -> str:
         text = text_of(_value(found[1], values))
@@ -77,7 +78,7 @@ def find(document: object, path: str) -> object:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text, number or boolean as it is written in a URL; None for other values."""
+    """Return a string, number or boolean as it is written in a URL; None for other values."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, WrittenFloat):

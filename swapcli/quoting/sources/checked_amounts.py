@@ -1,9 +1,9 @@
-"""Confirm the amounts of a found route with the protocols of its pools.
+"""Confirm the amounts in a found route by querying the protocols of its pools.
 
-For sampled pools, the protocols quote the route's exact amounts (`requote_sampled_pools`). Computed pools whose
-protocol also quotes are checked: for the route's first sale in a pool, the contract must quote the computed output, to
-the unit. If it does not, the program's maths differs from the contract's, and no pool of the protocol is used any more.
-If a contract only rejects the sale, just that pool is omitted, and just for this order.
+For sampled pools, the protocols quote the route's exact amounts (`requote_sampled_pools`). Computed pools are checked
+if their protocol also quotes. For the route's first sale in a pool, the contract must quote exactly the computed
+output. If it does not, the program's maths differs from the contract's, and no pool of the protocol is used any more.
+If a contract only rejects the sale, only that pool is omitted, and only for this order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ queried.
 
 
 class SettledAmounts(NamedTuple):
-    """An outcome with its market, and why protocols were omitted for it."""
+    """A search result with its market, and the contradictions for which protocols or pools were omitted."""
 
     searched: SearchableMarket
     outcome: SearchResult
@@ -46,7 +46,7 @@ def settle_amounts(
     quote_sales: QuoteSales,
     read_checks: ReadChecks,
 ) -> SettledAmounts:
-    """Return the best outcome whose amounts the protocols have quoted or confirmed, as far as they can be queried.
+    """Return the best outcome whose amounts have been quoted or confirmed by the protocols that can be queried.
 
     Sends no request if the route has no such pools. Raises `NoRoute` if a contradiction leaves no other route, and
     `UpstreamError`.
@@ -64,7 +64,7 @@ def settle_amounts(
 
 
 def without_protocols(searchable: SearchableMarket, protocols: Collection[str]) -> SearchableMarket:
-    """Return the searchable without the pools of these protocols; the same one if there are none."""
+    """Return `searchable` without the pools of `protocols`; the same object if it has none."""
     if not protocols:
         return searchable
     keys = {key for key, pool in searchable.market.pools.items() if pool.protocol in protocols}

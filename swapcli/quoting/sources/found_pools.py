@@ -1,8 +1,9 @@
-"""A source of quotes for a network without a store: the pools of an order's tokens are found when they are needed.
+"""A source of quotes for a network without a store. It looks up the pools for an order's tokens when they are needed.
 
 The factories are queried for pairs of the order's tokens and the network's main tokens, at the block at which the order
-is quoted (`state.discovery.token_pools`). A file remembers the pools, so later quotes of the same tokens only read
-their state, and quotes of other tokens look up only the missing pools. Without a node, quotes use the remembered pools.
+is quoted (`state.discovery.token_pools`). The pools are stored in a file. Later quotes for the same tokens only read
+the pools' state, and quotes for other tokens look up only the missing pools. Without a node, quotes use the stored
+pools and states.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ _RESERVE = 2
 
 
 class FoundPoolSource:
-    """Quotes on pools found by look-ups; a `PoolSource`.
+    """Quotes on pools found by look-ups, as a `PoolSource`.
 
-    `file` remembers them. A source that reads a node calls `use_node`; `why_no_node` ends the sentence that explains a
-    missing node.
+    `file` stores the found pools. A source that reads a node calls `use_node`. `why_no_node` returns the end of the
+    sentence that explains why there is no node, and a hint.
     """
 
     def __init__(
@@ -73,7 +74,8 @@ class FoundPoolSource:
         self._known = KnownByLookup(self)
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look up pools at the latest block of `node` from now on. Unless it `remembers`, the file does not change."""
+        """Look up pools at the latest block of `node` from now on. If `remembers` is false, the file does not
+        change."""
         self._node, self._remembers = node, remembers
 
     @property
@@ -86,14 +88,15 @@ class FoundPoolSource:
 
     @property
     def inner(self) -> InMemorySource:
-        """The source over the pools found so far."""
+        """A source over the pools found so far."""
         return self._inner
 
     def token(self, name: str) -> Token:
-        """Return a token from the catalogue, or one found earlier; otherwise the contract at an address is read.
+        """Return a token from the catalogue, or one found earlier. Otherwise, read the contract if `name` is an
+        address.
 
-        Anyone can copy a symbol: the catalogue's tokens have precedence. Raises as `QuoteSource.token`, and
-        `UpstreamError`.
+        The catalogue's tokens take precedence, because anyone can copy a symbol. Raises the same errors as
+        `QuoteSource.token`, and `UpstreamError`.
         """
         name = without_chain(name, self._network)
         listed = any(token.symbol.lower() == name.lower() for token in self._network.tokens)
@@ -110,7 +113,7 @@ class FoundPoolSource:
         return token
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
-        """Return the best route on the remembered pools. Raises `MarketError` if there are none."""
+        """Return the best route through the pools found so far. Raises `MarketError` if there are none."""
         self.require_pools()
         return self._inner.quote(request, terms)
 
@@ -118,7 +121,7 @@ class FoundPoolSource:
         return self._inner.build(quoted, terms)
 
     def health(self) -> Health:
-        """Return the health: a sample order between main tokens is quoted on their pools."""
+        """Return the health, after quoting a sample order between main tokens on their pools."""
         try:
             self.find(())
         except SwapcliError as error:
@@ -129,20 +132,20 @@ class FoundPoolSource:
         return self._inner.health()
 
     def refresh(self) -> None:
-        """Do nothing: the next order reads its pools again."""
+        """Do nothing, because the next order reads its pools again."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Do nothing: remembered pools do not change."""
+        """Do nothing, because stored pools do not change."""
         del pinned
 
     def close(self) -> None:
-        """Do nothing: the file is open only while it is read or written."""
+        """Do nothing, because the file is open only while it is read or written."""
 
     def known(self) -> KnownByLookup:
         return self._known
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return the part: it has the remembered pools."""
+        """Return `part`, which has the stored pools."""
         del keys, priced
         self.require_pools()
         return part
@@ -151,7 +154,8 @@ class FoundPoolSource:
         return self._inner.latest(keys)
 
     def find(self, tokens: Collection[str]) -> None:
-        """Look up the pools between these tokens, by address, and the network's main tokens, unless already known.
+        """Look up the pools that trade `tokens` (addresses) with each other or with the network's main tokens, unless
+        they are known.
 
         Does nothing without a node. Raises `UpstreamError`.
         """
@@ -198,11 +202,11 @@ class FoundPoolSource:
                     )
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour]) -> None:
-        """Remember how tokens transfer."""
+        """Remember the transfer behaviour of tokens."""
         self._add(self._found._replace(transfers={**self._found.transfers, **behaviours}))
 
     def require_pools(self) -> None:
-        """Raise `MarketError` if no pool of the network is known here."""
+        """Raise `MarketError` if no pool of the network has been found yet."""
         if not self._found.pools:
             reason, hint = self._why_no_node()
             raise MarketError(
@@ -252,7 +256,7 @@ class FoundPoolSource:
 
 
 class KnownByLookup:
-    """The pools known from look-ups, which are made when tokens are named; a `KnownMarket`."""
+    """The pools found by look-ups, as a `KnownMarket`. Each query for tokens first looks up their pools."""
 
     def __init__(self, source: FoundPoolSource) -> None:
         self._source = source
@@ -288,11 +292,11 @@ class KnownByLookup:
         return self._source.inner.known().has_pool_at(address)
 
     def skipped_pools(self) -> tuple[()]:
-        """Return nothing: the market does not come from a sync."""
+        """Return nothing, because the market does not come from a sync."""
         return ()
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return nothing: only one state of each pool is remembered."""
+        """Return nothing, because only one state of each pool is stored."""
         del keys
         return ()
 

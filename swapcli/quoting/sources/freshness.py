@@ -1,4 +1,4 @@
-"""The age of the state behind quotes, compared with `--max-age`."""
+"""Compare the age of the state behind quotes with `--max-age`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from swapcli.quoting.live_choice import missing_node_hint
 
 
 def is_fresh(state: StateSource, max_age_s: int) -> bool:
-    """Return whether the state is known to be at most that old."""
+    """Return whether the state is known to be at most `max_age_s` old."""
     return state.age_s is not None and state.age_s <= max_age_s
 
 
 def archive_hint(block: int | None) -> str:
-    """Return a hint for a node that does not have the state of a past block."""
+    """Return the hint to use if a node does not have the state of a past block."""
     which = "that block" if block is None else f"block {block:,}"
     return f"the state of {which} may be too old for this node: set an archive node with --rpc-url"
 
 
 def check_fresh(state: StateSource, network: Network, max_age_s: int | None, *, hint: str | None = None) -> None:
-    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or its age is unknown.
+    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or if its age is unknown.
 
     The default hint is for the user of a command.
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class KnownInMemory:
-    """An in-memory market, for which every query returns the whole market; a `KnownMarket`."""
+    """An in-memory market as a `KnownMarket`. Every query returns the whole market."""
 
     def __init__(self, searchable: SearchableMarket) -> None:
         self._searchable, self._market = searchable, searchable.market
@@ -74,20 +74,20 @@ class KnownInMemory:
         return frozenset(pool.address for pool in self._market.pools.values())
 
     def skipped_pools(self) -> tuple[()]:
-        """Return nothing: the market does not come from a sync."""
+        """Return nothing, because the market does not come from a sync."""
         return ()
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return nothing: a market in memory has one state."""
+        """Return nothing, because a market in memory has only one state."""
         del keys
         return ()
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Do nothing: a market in memory ends with the process."""
+        """Do nothing, because a market in memory ends with the process."""
 
 
 class InMemorySource:
-    """Quotes over a market in memory, which does not change; a `PoolSource`."""
+    """Quotes on a market in memory that does not change, as a `PoolSource`."""
 
     def __init__(
         self,
@@ -108,12 +108,13 @@ class InMemorySource:
         self._payloads = LocalPayloads(clock, route_ttl_s)
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> InMemorySource:
-        """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
+        """Return a source over `market`, which may differ from this source's market only in the pools with the keys
+        `changed`."""
         searchable = self.searchable.with_changes(market, changed)
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
 
     def without_memory(self) -> InMemorySource:
-        """Return the source whose quotes depend only on the order and the state."""
+        """Return a source whose quotes depend only on the order and the state, not on earlier quotes."""
         searchable = self.searchable.without_memory()
         return InMemorySource(self.market, self._clock, route_ttl_s=self._route_ttl_s, searchable=searchable)
 
@@ -126,7 +127,7 @@ class InMemorySource:
         return self.searchable.state_source
 
     def token(self, name: str) -> Token:
-        """Return a token of the market or the catalogue."""
+        """Return a token in the market or the catalogue."""
         return find_token(name, self.network, self.market.tokens, self._find_swappable)
 
     def _find_swappable(self) -> tuple[SwappableToken, ...]:
@@ -137,7 +138,8 @@ class InMemorySource:
     def quote(
         self, request: QuoteRequest, terms: SwapTerms | None = None, *, is_cancelled: Cancelled | None = None
     ) -> LocalQuote:
-        """Return the best route for an order, as `QuoteSource`. If `is_cancelled` returns true, raises `Cancelled`."""
+        """Return the best route for an order, like `QuoteSource.quote`. If `is_cancelled` returns true, raises
+        `Cancelled`."""
         answer = quote_locally(self.searchable, request, is_cancelled)
         return answer if terms is None else answer._replace(payload=self.build(answer, terms))
 
@@ -149,10 +151,10 @@ class InMemorySource:
         issued_ms: int | None = None,
         confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
-        """Return the payload of a route. `issued_ms` is the time when this source returned a V1 route, which contains
-        no time.
+        """Return the payload of a route. `issued_ms` is the time at which this source returned the route, if it is a V1
+        route, which contains no time.
 
-        `confirm` receives the payload with the state it was built from, and returns it.
+        `confirm` receives the payload with the state from which it was built, and returns the payload.
         """
         if isinstance(quoted, LocalQuote):
             return self._payloads.of_quote(quoted, terms, self.market, confirm=confirm)
@@ -160,7 +162,7 @@ class InMemorySource:
         return self._payloads.of_route(self.searchable, result, terms, issued_ms=issued_ms, confirm=confirm)
 
     def health(self) -> Health:
-        """Return the health: quote a sample order between two main tokens."""
+        """Return the health, after quoting a sample order between two main tokens."""
         from swapcli.quoting.health import check_market, size_of
         from swapcli.quoting.transfer_rules import routable_market
 
@@ -172,20 +174,20 @@ class InMemorySource:
         )
 
     def refresh(self) -> None:
-        """Do nothing: a market in memory does not change."""
+        """Do nothing, because a market in memory does not change."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Do nothing: a market in memory does not change."""
+        """Do nothing, because a market in memory does not change."""
         del pinned
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because there is nothing to close."""
 
     def known(self) -> KnownInMemory:
         return self._known
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return the part: its state is the only one."""
+        """Return `part`, because there is no other state."""
         del keys, priced
         return part
 

@@ -1,4 +1,5 @@
-"""Orders of several threads that wait for the same market: a read for one of them reads for the next ones too."""
+"""Orders from several threads that wait for the same market. A read for one of them also includes data for the next
+ones."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class PreparedSearch(NamedTuple):
-    """What was found for an order before its turn: the `known` market, and the search that begins on it.
+    """The work done for an order before its turn: the `known` market, and the search that starts on that market.
 
-    There is no `search` for an order that needs none.
+    `search` is None for an order that needs no search.
     """
 
     request: QuoteRequest
@@ -31,9 +32,10 @@ class PreparedSearch(NamedTuple):
 
 
 class JoinedOrder:
-    """An order that waits for its turn. `request` returns it, and raises `SwapcliError`.
+    """An order that waits for its turn. `request` returns the order's request, or raises `SwapcliError`.
 
-    `failure` is the error of the read that included its pools, and `prepared` what was found to choose these.
+    `failure` is the error from the read that included the order's pools. `prepared` is the work done to choose those
+    pools.
     """
 
     def __init__(self, request: Callable[[], QuoteRequest]) -> None:
@@ -43,13 +45,13 @@ class JoinedOrder:
         self._is_waiting = True
 
     def take(self) -> bool:
-        """Return whether the order still waits and no read has included it; the current read then includes it."""
+        """Return whether no read has included the order yet. If so, the current read must include it."""
         was_waiting, self._is_waiting = self._is_waiting, False
         return was_waiting
 
 
 class JoinedOrders:
-    """The orders of a market. Only the thread whose turn it is may call methods other than `joined`."""
+    """The orders that wait for a market. Only the thread whose turn it is may call methods other than `joined`."""
 
     def __init__(self) -> None:
         self._orders: list[JoinedOrder] = []
@@ -57,7 +59,7 @@ class JoinedOrders:
 
     @contextmanager
     def joined(self, request: Callable[[], QuoteRequest]) -> Iterator[JoinedOrder]:
-        """Make an order wait until the end of the context."""
+        """Add an order to the waiting ones, until the end of the context."""
         order = JoinedOrder(request)
         self._orders.append(order)
         try:
@@ -67,7 +69,7 @@ class JoinedOrders:
 
     @contextmanager
     def turn(self, order: JoinedOrder) -> Iterator[None]:
-        """Have the sources quote this order."""
+        """Make it the turn of `order` during the context."""
         order.take()
         self._current = order
         try:
@@ -81,7 +83,8 @@ class JoinedOrders:
             raise self._current.failure
 
     def take_prepared(self, request: QuoteRequest) -> PreparedSearch | None:
-        """Return what was found for a request before its turn, once; None for any other request."""
+        """Return the work done for the current order before its turn, once. Return None if `request` is not that
+        order's."""
         prepared = self._current and self._current.prepared
         if self._current is None or prepared is None or prepared.request != request:
             return None
@@ -89,5 +92,5 @@ class JoinedOrders:
         return prepared
 
     def take_waiting(self) -> list[JoinedOrder]:
-        """Return the next orders that wait and that no read has included, which one now does."""
+        """Return the next waiting orders that no read has included yet. The caller's read must include them."""
         return list(islice((order for order in self._orders.copy() if order.take()), _MAX_TAKEN))

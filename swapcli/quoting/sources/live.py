@@ -1,9 +1,9 @@
-"""A source of quotes at a recent block of a node: it reads the pools that an order could use at that block.
+"""A source of quotes at a recent block of a node. At that block, it reads the pools that an order could use.
 
-One request gets the block with the first state of the pools and the transfers of untried tokens; another gets the ticks
-that this state refers to. If prices have moved so much that other pools may be better, those are read too;
-`live_search` decides. All amounts are computed from that block's state alone: earlier state only decides which pools to
-read. The first reads of other threads' orders are included (`joined_orders`).
+One request reads the block, the first part of the pools' state and the transfers of untested tokens. Another reads the
+ticks to which that state refers. If prices have moved so much that other pools may be better, these pools are read too,
+as decided by `live_search`. All amounts are computed from that block's state alone. Earlier state only decides which
+pools to read. The first reads for other threads' orders are included (`joined_orders`).
 """
 
 from __future__ import annotations
@@ -83,14 +83,16 @@ class _MadeQuote(NamedTuple):
 
 
 class LiveSource:
-    """Quotes at the block that `node` calls `tag`; `pool_source` knows the pools. It is a `PoolSource` itself.
+    """Quotes at the block that `node` calls `tag`. `pool_source` provides the known pools. The class is a `PoolSource`
+    itself.
 
-    `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is requested,
-    it is used without a read; an older block raises `MarketUnavailable`. Without a `tag`, the node is a view of one
-    past block: nothing about it is remembered elsewhere, and no payloads are built on it. `close` calls `close_node`.
-    If there are `witnesses`, they confirm the state of each payload; `quote` with terms and `build` may then raise
-    `NodesDisagree`. `token_checks` compares tokens with their contracts. Methods raise `UpstreamError` if the node
-    fails, and `ConfigError` if a contract contradicts the known facts about a token.
+    `max_age_s` limits the age of pool states. If the latest block is requested and the pool source's state is young
+    enough, it is used without a read. If the node's block is older than `max_age_s`, methods raise `MarketUnavailable`.
+    Without a `tag`, the node is a view of one past block. Nothing about that block is remembered elsewhere, and no
+    payloads are built on it. `close` calls `close_node`. If there are `witnesses`, they confirm the state of each
+    payload, and `quote` with terms and `build` may raise `NodesDisagree`. `token_checks` compares tokens with their
+    contracts. Methods raise `UpstreamError` if the node fails, and `ConfigError` if a token's contract contradicts the
+    known facts about the token.
     """
 
     def __init__(
@@ -130,7 +132,7 @@ class LiveSource:
 
     @property
     def network(self) -> Network:
-        """The pool source's network, with the facts that the node has shown about its router."""
+        """The pool source's network, updated with the facts about its router that the node has shown."""
         network, snapshot = self._network or self._pool_source.network, self._block.last_snapshot
         registered = snapshot.registered_router if snapshot else None
         if registered is None or network.router_registry is None:
@@ -176,7 +178,8 @@ class LiveSource:
         return with_l1_gas(answer, added), payload and _with_more_gas(payload, added)
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote at its block, or of an earlier route with its pools at the latest block.
+        """Return the payload of a quote at the quote's block, or of an earlier route with its pools at the latest
+        block.
 
         Raises `InvalidOption` on a past block.
         """
@@ -263,11 +266,11 @@ class LiveSource:
             raise InvalidOption("a quote on a past block cannot be signed: its prices are outdated", hint="quote again")
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the latest block. Raises `UpstreamError`."""
+        """Return a snapshot of the data read from the latest block. Raises `UpstreamError`."""
         return self._block.newest_snapshot()
 
     def health(self) -> Health:
-        """Return the health of the pool source, with its sample order quoted at the latest block."""
+        """Return the health of the pool source, after quoting its sample order at the latest block."""
         return check_live(self._pool_source.health(), self.network, self.quote, self._clock)
 
     def refresh(self) -> None:
@@ -286,7 +289,8 @@ class LiveSource:
         return self._pool_source.known()
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return a market with only these pools, at the latest block; the part itself if it is fresh enough."""
+        """Return a market with only the pools in `keys` and those that determine the prices of `priced`, at the latest
+        block. Return `part` itself if it is fresh enough."""
         if self._is_fresh(part):
             return self._use(part)
         needed = dict.fromkeys((*keys, *price_pools(part, priced)))
@@ -438,7 +442,7 @@ class LiveSource:
         """Return an outcome whose amounts the protocols have quoted or confirmed, and add the pools that rejected
         theirs.
 
-        Raises as `settle_amounts`.
+        Raises the same errors as `settle_amounts`.
         """
         checked = settle_amounts(request, searched, outcome, reader.quote_sales, reader.read_checks)
         refusals += [each for each in checked.contradictions if not each.quoted]
@@ -461,7 +465,7 @@ class LiveSource:
         searched: SearchableMarket,
         request: QuoteRequest,
     ) -> tuple[SearchableMarket, SearchResult]:
-        """Search for the router of `searched`, reading pools as needed. Raises as `LiveSearch.run`."""
+        """Search for the router of `searched`, reading pools as needed. Raises the same errors as `LiveSearch.run`."""
         dialect = searched.network.router_dialect
 
         def read(keys: Sequence[str]) -> MarketState:

@@ -1,4 +1,4 @@
-"""Read known pools at a node's latest block, with all pools of an order at the same block."""
+"""Read known pools at a node's latest block. All pools for one order are read at the same block."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ to them."""
 
 
 class LiveBlock:
-    """The block that `node` calls `tag`, read again once it may have changed; without a tag, it never changes."""
+    """The block that `node` calls `tag`. It is read again once it may have changed. Without a tag, it never changes."""
 
     def __init__(self, node: Node, network: Network, clock: Clock, tag: BlockTag | None) -> None:
         self.node, self.tag = node, tag
@@ -67,23 +67,24 @@ class LiveBlock:
 
     @property
     def is_past(self) -> bool:
-        """Whether it is one block that never changes."""
+        """Whether this is a past block, which never changes."""
         return self.tag is None
 
     @property
     def past_number(self) -> int | None:
-        """The number of the block if it is past and has been read."""
+        """The number of the block if it is a past block and has been read; otherwise None."""
         return self._snapshot.head.block.number if self._snapshot and self.is_past else None
 
     @property
     def last_snapshot(self) -> BlockSnapshot | None:
-        """The last snapshot read, whatever its age; None before the first one and after `discard`."""
+        """The last snapshot that was read, whatever its age; None before the first read and after `discard`."""
         return self._snapshot
 
     def newest_snapshot(self, ahead: FirstReading | None = None) -> BlockSnapshot:
-        """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it.
+        """Return a snapshot of the block that the node now calls `tag`. Orders within one block time share it.
 
-        While it is pinned, all orders share it. If the node can, the first reads of a new block come with it, `ahead`.
+        While the block is pinned, all orders share it. `ahead` are the first reads to make in the request for a new
+        block, if the node supports that.
         """
         snapshot = self._find_snapshot(ahead)
         if self.on_use is not None:
@@ -91,7 +92,7 @@ class LiveBlock:
         return snapshot
 
     def has_read(self, pools: Iterable[Pool]) -> bool:
-        """Return whether the snapshot that the next order gets is there already, and has these pools."""
+        """Return whether the snapshot for the next order has already been read and contains `pools`."""
         snapshot = self._snapshot
         if snapshot is None or (self._is_old(snapshot, self._clock.monotonic_s()) and not self._is_pinned):
             return False
@@ -114,11 +115,11 @@ class LiveBlock:
         return self._snapshot
 
     def discard(self) -> None:
-        """Discard the snapshot, so that the next order reads another block."""
+        """Discard the snapshot, so that the next order reads a new block."""
         self._snapshot = None
 
     def pin(self, *, pinned: bool) -> None:
-        """Keep the block of the next order for later orders, or stop doing so."""
+        """Keep the block of the next order for all later orders, or stop keeping it if not `pinned`."""
         self._is_pinned = pinned
         if pinned and not self.is_past:
             self.discard()
@@ -205,11 +206,12 @@ class _AheadTurns:
 
 
 class LivePoolReader:
-    """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
+    """Reads known pools for one order, all at one block. If that block is no longer on the chain, it reads all pools
+    again.
 
-    An order that `has_gas_price` does not need the node's. The tokens of the pools, and `order_tokens`, are compared
-    with their contracts by `checks`. The first read, if one is needed, includes what `others` returns: the known market
-    of other orders, with the pools that they begin with, and a function for its error.
+    `has_gas_price` means that the order does not need the node's gas price. `checks` compares the pools' tokens, and
+    `order_tokens`, with their contracts. If a first read is needed, it includes the pools for other orders: `others`
+    returns their known market, and a function that receives an error of the read.
     """
 
     def __init__(
@@ -230,9 +232,9 @@ class LivePoolReader:
         self._requested: dict[str, None] = {}
 
     def read(self, keys: Collection[str]) -> MarketState:
-        """Return the known market with only these pools, at the latest block.
+        """Return the known market with only the pools with `keys`, at the latest block.
 
-        Raises `UpstreamError`, and `ConfigError` for a token that its contract contradicts.
+        Raises `UpstreamError`, and `ConfigError` for a token that does not match its contract.
         """
         self._requested.update(dict.fromkeys(keys))
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
@@ -308,7 +310,8 @@ class LivePoolReader:
         return self._checks.unconfirmed(sorted(tokens | self._order_tokens), known.tokens)
 
     def _without_wrong_tokens(self, market: MarketState) -> MarketState:
-        """Return the market without pools of tokens that their contracts contradict. Raises as `TokenChecks.check`."""
+        """Return the market without pools of tokens that their contracts contradict. Raises the same errors as
+        `TokenChecks.check`."""
         tokens = self._order_tokens.union(*(pool.tokens for pool in market.pools.values()))
         found = self._snapshot.token_facts if self._snapshot else {}
         facts = {token: found[token] for token in tokens if token in found}  # without those of other orders
@@ -319,9 +322,9 @@ class LivePoolReader:
         return market._replace(pools=pools)
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
-        """Return sampled pools with their protocols' quotes for these sales at the block of the samples.
+        """Return sampled pools with their protocols' quotes for `sales`, at the block at which the pools were sampled.
 
-        If that block is gone, or no requests are left, the outputs remain estimates.
+        If that block is no longer on the chain, or no requests are left, the outputs remain estimates.
         """
         snapshot = self._snapshot
         if snapshot is None:
@@ -336,9 +339,9 @@ class LivePoolReader:
         return {key: snapshot.pools[key] for key in sales}
 
     def read_checks(self, sales: Mapping[str, Sale]) -> Mapping[str, int]:
-        """Return the quotes of computed pools' protocols for these sales, as `BlockSnapshot.read_checks`.
+        """Return the protocols' own quotes for `sales` to computed pools, as in `BlockSnapshot.read_checks`.
 
-        Empty if that block is gone, or no requests are left.
+        The result is empty if the block is no longer on the chain, or no requests are left.
         """
         snapshot = self._snapshot
         if snapshot is None or not snapshot.network.quoters:
@@ -353,11 +356,11 @@ class LivePoolReader:
 
     @property
     def requested(self) -> tuple[str, ...]:
-        """The keys of the pools that the order has requested."""
+        """The keys of the pools that were requested for the order."""
         return tuple(self._requested)
 
     def unread_reasons(self) -> list[str]:
-        """Return why requested pools could not be read, in the order in which they were requested."""
+        """Return the reasons why requested pools could not be read, in the order of the requests."""
         reasons = self._snapshot.reasons if self._snapshot else {}
         return [reasons[key] for key in self._requested if key in reasons]
 

@@ -1,9 +1,9 @@
-"""Find the best route on the newest state while reading few pools.
+"""Find the best route on the newest state while reading only a few pools.
 
 The known state, which may be old, decides which pools are read first. Their new states show how prices have moved, and
-so predict the states of the other pools. As long as those could add more than `TOLERANCE`, they are read too, within
-limits. All routes that were found are compared on the states that were read, so the result is at least as good as any
-of them.
+are used to predict the states of the other pools. As long as the other pools could add more than `TOLERANCE` to the
+output, they are read too, within limits. All routes found are compared on the states that were read, so the result is
+at least as good as any of them.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ Read = Callable[[Sequence[str]], MarketState]
 class Limits(NamedTuple):
     """Limits on reads for one order.
 
-    `first_pools` and `pools` count pools besides the best route on known state, in the first read and in all; `reads`
-    counts reads.
+    `first_pools` is the number of pools in the first read, and `pools` the number in all reads. Neither counts the
+    pools of the best route on known state. `reads` is the number of reads.
     """
 
     first_pools: int = 48
@@ -69,10 +69,10 @@ class Limits(NamedTuple):
 
 
 class LiveResult(NamedTuple):
-    """The market of the pools that were read, and the best result on it.
+    """The market with the pools that were read, and the best result on it.
 
-    `searched_s` is the time of routing. If reading ended at a limit, `left_bps` bounds how much the other known pools
-    could add to the output in their predicted states; otherwise it is None.
+    `searched_s` is the time that routing took. If reading ended at a limit, `left_bps` is the most that the other known
+    pools could add to the output in their predicted states; otherwise it is None.
     """
 
     searched: SearchableMarket
@@ -94,8 +94,8 @@ class _Expected(NamedTuple):
 
 
 class LiveSearch:
-    """The search for one order. `known` is the market in known state; `requests_left` is the number of requests that
-    reads may still send.
+    """The search for one order. `known` is the market in its known state, and `requests_left` the number of requests
+    that reads may still send.
 
     Example: `LiveSearch(known, request).run(read).outcome`.
     """
@@ -117,14 +117,15 @@ class LiveSearch:
         self._searched_s = 0.0
 
     def first_pools(self) -> tuple[str, ...]:
-        """Return the keys of the pools that `run` reads first, which are found once. Raise `NoRoute`."""
+        """Return the keys of the pools that `run` reads first. They are determined only once. Raises `NoRoute`."""
         if not self._has_first_pools:
             self._add_first_pools()
             self._has_first_pools = True
         return tuple(self._keys)
 
     def run(self, read: Read) -> LiveResult:
-        """Return the best result, once. Raise `NoRoute`, and the errors of reading."""
+        """Read pools with `read`, and return the best result. Call this only once. Raises `NoRoute`, and the errors of
+        `read`."""
         self.first_pools()
         reads = 0
         while True:
@@ -300,7 +301,7 @@ class LiveSearch:
 
 
 def pricing_pools(known: SearchableMarket, request: QuoteRequest) -> tuple[str, ...]:
-    """Return the keys of the pools that give the USD prices of the order's tokens and of gas."""
+    """Return the keys of the pools that determine the USD prices of the order's tokens and of gas."""
     gas_token = known.network.to_wrapped_token(known.network.native).address
     return deepest_anchor_pools(known.router.index, [*_tokens_in_pools(known, request.order), gas_token])
 

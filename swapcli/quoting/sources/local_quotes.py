@@ -1,4 +1,4 @@
-"""Quotes of the routing core: search results with the data that their readers need, and payloads."""
+"""Quotes from the routing core, with the data that outputs need, and their payloads."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def build_local_quote(
     started_s: float,
     is_cancelled: Cancelled | None = None,
 ) -> LocalQuote:
-    """Return the quote of a search result, or of a wrap if `outcome` is None.
+    """Return the quote for a search result, or for a wrap if `outcome` is None.
 
     The quote's time is measured from `started_s` on the monotonic clock.
     """
@@ -93,7 +93,8 @@ def build_local_quote(
 def quote_batch(
     searchable: SearchableMarket, requests: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
 ) -> tuple[LocalQuote, ...]:
-    """Return the quotes of orders that execute in turn, each on the pools after the orders before it."""
+    """Return the quotes for orders that execute one after another. Each is quoted on the state that the previous orders
+    leave."""
     answers: list[LocalQuote] = []
     for request in requests:
         searchable = _after(searchable, answers[-1]) if answers else searchable
@@ -157,7 +158,7 @@ def _amounts_by_protocol(
 
 
 class BuiltRoute(NamedTuple):
-    """A payload with the data behind it: the `steps` of a replay on `pools` (by key), and the market."""
+    """A payload with the data from which it was built: the `steps` of a replay on `pools` (by key), and the market."""
 
     payload: UnsignedTransaction
     steps: Sequence[Step]
@@ -166,12 +167,12 @@ class BuiltRoute(NamedTuple):
 
     @property
     def used_pools(self) -> dict[str, Pool]:
-        """The pools of the steps, by key."""
+        """The pools that the steps use, by key."""
         return {step.pool: self.pools[step.pool] for step in self.steps}
 
     @property
     def tokens(self) -> list[Token]:
-        """The tokens of the steps, as the market describes them."""
+        """The tokens that the steps trade, as described by the market."""
         addresses = dict.fromkeys(token for step in self.steps for token in (step.token_in, step.token_out))
         return [token for address in addresses if (token := self.market.tokens.get(address))]
 
@@ -183,8 +184,8 @@ Confirm = Callable[[BuiltRoute], "UnsignedTransaction"]
 class LocalPayloads:
     """Builds payloads of routes that are valid for `route_ttl_s`.
 
-    All payloads of this process are built here. `confirm` returns a payload with the number of nodes that agree on its
-    state, or raises `NodesDisagree`; a method with its own `confirm` argument calls that instead.
+    All payloads in this process are built here. `confirm` returns a payload with the number of nodes that agree on its
+    state, or raises `NodesDisagree`. If a method is given its own `confirm`, it calls that instead.
     """
 
     def __init__(self, clock: Clock, route_ttl_s: int, confirm: Confirm | None = None) -> None:
@@ -193,9 +194,10 @@ class LocalPayloads:
     def of_quote(
         self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
     ) -> UnsignedTransaction:
-        """Return the payload of a quote on its own state; `market` has the router and the time of the latest block.
+        """Return the payload of a quote on the quote's own state. `market` provides the router and the time of the
+        latest block.
 
-        The router is the one that the quote has chosen, if any.
+        If the quote has chosen a router, that router is used.
         """
         if answer.router_choice is not None:
             market = market._replace(network=answer.network)
@@ -217,9 +219,9 @@ class LocalPayloads:
         issued_ms: int | None = None,
         confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
-        """Return the payload of an earlier route. Raises as `QuoteSource.build`.
+        """Return the payload of an earlier route. Raises the same errors as `QuoteSource.build`.
 
-        `issued_ms` is the time when this process returned a V1 route, which contains no time.
+        `issued_ms` is the time at which this process returned the route, if it is a V1 route, which contains no time.
         """
         market, network = searchable.market, searchable.network
         now_ms = int(market.network_time_s(self._clock.now_s()) * 1000)

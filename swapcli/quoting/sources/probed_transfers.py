@@ -1,4 +1,4 @@
-"""How tokens transfer, as a node has shown in this process."""
+"""Probe how tokens transfer, and remember the results in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapcli.state.transfers.transfer_trials import plan_trials, run_transfer_tr
 
 
 class AheadTrials(NamedTuple):
-    """Trials that a node ran while it returned the header of `block`, and the results of their first calls."""
+    """Trial transfers that a node ran while it returned the header of `block`, and the results of their first calls."""
 
     block: BlockHeader
     trials: Sequence[TransferTrial]
@@ -23,7 +23,7 @@ class AheadTrials(NamedTuple):
 
 
 class ProbedTransfers:
-    """Tries transfers of unknown tokens; if it `records`, the `known` market remembers the results."""
+    """Probes tokens with unknown transfer behaviour. If `records` is true, the `known` market remembers the results."""
 
     def __init__(self, known: KnownMarket, *, records: bool = True) -> None:
         self._known, self._records = known, records
@@ -37,7 +37,8 @@ class ProbedTransfers:
         """Receives trials before the node runs them."""
 
     def applied_to(self, part: SearchableMarket) -> SearchableMarket:
-        """Return `part` with the transfers probed since; `part` itself unless they change which pools are routable."""
+        """Return `part` with the transfer behaviours probed so far. Return `part` itself unless they change which pools
+        are routable."""
         market = part.market
         found = {token: each for token, each in self._probed.items() if token in market.tokens and each.is_limiting}
         if found.items() <= market.transfers.items():
@@ -45,7 +46,7 @@ class ProbedTransfers:
         return part.with_market(market._replace(transfers={**market.transfers, **found}))
 
     def plan(self, market: MarketState) -> list[TransferTrial]:
-        """Return the trials for tokens of unknown behaviour."""
+        """Return the trials to run for tokens with unknown transfer behaviour."""
         return plan_trials(self._unknown(market), market.pools.values(), market.network)
 
     def _unknown(self, market: MarketState) -> list[str]:
@@ -61,10 +62,12 @@ class ProbedTransfers:
         ahead: AheadTrials | None = None,
         others: MarketState | None = None,
     ) -> MarketState:
-        """Return the market with how its tokens transfer; probe the unknown ones and those of `others` in one request.
+        """Return the market with the transfer behaviour of its tokens. Unknown tokens, and those in `others`, are
+        probed in one request.
 
-        Tokens tried `ahead` at this block need no request. If the node fails, the market's own tokens are not tried
-        again, while those of `others` are: at the turn of the orders that need them.
+        Tokens that were already tried `ahead`, at the same block, need no request. If the node fails, the market's own
+        tokens are not tried again. The tokens in `others`, which belong to other threads' orders, are tried again when
+        it is those orders' turn.
         """
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         own, pools = self._unknown(market), market.pools

@@ -1,4 +1,4 @@
-"""A source of quotes that reads nodes the user has not named, and falls back to known state if they fail."""
+"""A source of quotes that reads nodes which the user has not named. If they fail, it falls back to known state."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ T = TypeVar("T")
 
 
 class PublicSource:
-    """Quotes on the source that `open_live` returns, which reads nodes; once that fails, on the `known` state.
+    """Quotes from the source that `open_live` returns, which reads nodes. Once that source fails, quotes use the
+    `known` state.
 
-    The state of fallback quotes contains the reason (`StateSource.live_failure`), in the words of `explain`. `refresh`
-    tries the nodes again. Unless it `may_fall_back`, methods raise `UpstreamError` as the live source does. `fall_back`
-    is called with the known state before that replaces live prices, and may raise an error instead. The nodes are not
-    read before the first order; `answered` is called after each of their responses.
+    The state of fallback quotes contains the reason (`StateSource.live_failure`), as worded by `explain`. `refresh`
+    tries the nodes again. If `may_fall_back` returns false, methods raise the live source's `UpstreamError`.
+    `fall_back` is called with the known state before that state replaces live prices, and may raise an error instead.
+    The nodes are not read before the first order. `answered` is called after each response from them.
     """
 
     def __init__(
@@ -87,15 +88,15 @@ class PublicSource:
         return source.build(quoted, terms)
 
     def health(self) -> Health:
-        """Return the health of the known source, with its sample order quoted on nodes, otherwise on the known
-        state."""
+        """Return the health of the known source, after quoting its sample order on nodes, or on the known state if they
+        fail."""
         from swapcli.quoting.health import check_live
         from swapcli.state.clock import SYSTEM_CLOCK
 
         return check_live(self._known.health(), self.network, self.quote, SYSTEM_CLOCK)
 
     def refresh(self) -> None:
-        """Quote on the newest state from now on; also try the nodes again if they have failed."""
+        """Quote on the newest state from now on. If the nodes have failed, try them again."""
         self._failure = ""
         self._known.refresh()
         if self._live is not None:

@@ -1,7 +1,7 @@
-"""The interfaces of sources of quotes: one for every source, and one for sources that know their pools.
+"""The interfaces of quote sources: one for all sources, and one for sources that know their pools.
 
 A service only quotes. Every other source, in memory or over SQLite, with or without a node, also gives access to its
-pools; lists, prices and checks start from there.
+pools, which lists, prices and checks need.
 """
 
 from __future__ import annotations
@@ -40,95 +40,100 @@ class QuoteSource(Protocol):
 
     @property
     def network(self) -> Network:
-        """The network of the quotes."""
+        """The network on which the source quotes."""
 
     @property
     def state_source(self) -> StateSource:
-        """The source of the newest quote's state, and its current age."""
+        """The source of the state behind the newest quote, and its age now."""
 
     def token(self, name: str) -> Token:
-        """Return the token called `name`, a symbol or an address; the zero address is the native token."""
+        """Return the token called `name`, a symbol or an address. The zero address is the native token."""
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> QuoteResult:
-        """Return the best route for an order; with `terms`, also its payload on the same state.
+        """Return the best route for an order. With `terms`, also build its payload on the same state.
 
-        Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`; with `terms` also as `build`.
+        Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`, and with `terms` also the errors of `build`.
         """
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote of this source on the state of the quote, or of an earlier route on the current
-        state.
+        """Return the payload of a quote from this source on the quote's own state, or of an earlier route on the
+        current state.
 
         Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded` or `PoolError` if the state no longer allows the
-        route, `ConfigError` if the network's router is unknown.
+        route, and `ConfigError` if the network's router is unknown.
         """
 
     def health(self) -> Health:
-        """Return the health of the source; an unhealthy source raises nothing."""
+        """Return the health of the source. An unhealthy source does not raise an error."""
 
     def refresh(self) -> None:
         """Quote on the newest state from now on."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Quote on the block of the next order from now on, or again on latest blocks if not `pinned`."""
+        """Quote all orders on the block of the next order from now on. If not `pinned`, quote on latest blocks
+        again."""
 
     def close(self) -> None:
-        """Close the connections and files of the source."""
+        """Close the source's connections and files."""
 
 
 class KnownMarket(Protocol):
-    """The pools and tokens of a network that are kept between orders, in their state before any read."""
+    """The pools and tokens of a network that a source keeps between orders, with the state that they have before a node
+    is read."""
 
     def whole(self) -> MarketState:
-        """Return all pools and tokens."""
+        """Return the market with all pools and tokens."""
 
     def for_order(self, order: Order) -> SearchableMarket:
         """Return the market with the pools that an order can use."""
 
     def with_pools(self, keys: Iterable[str]) -> SearchableMarket:
-        """Return a market that contains at least those of these pools that are known."""
+        """Return a market that contains at least the known pools among `keys`."""
 
     def for_prices(self, tokens: Collection[str], keys: Iterable[str] = ()) -> SearchableMarket:
-        """Return a market with the pools that give the prices of these tokens, by address, and the pools `keys`."""
+        """Return a market with the pools that determine the prices of `tokens` (addresses), and the pools with
+        `keys`."""
 
     def trading(self, tokens: Collection[str]) -> Mapping[str, Pool]:
-        """Return the pools that trade all of these tokens, by key."""
+        """Return the pools that trade all of `tokens` (addresses), by key."""
 
     def deepest(self, tokens: Collection[str], limit: int | None) -> tuple[Mapping[str, Pool], int]:
-        """Return the `limit` deepest pools that trade all of these tokens, and the total number of such pools."""
+        """Return the `limit` deepest pools that trade all of `tokens` (addresses), by key, and the total number of
+        pools that do."""
 
     def token_at(self, address: str) -> Token | None:
-        """Return the token with an address."""
+        """Return the token at an address; None if it is not known."""
 
     def has_pool_at(self, address: str) -> bool:
-        """Return whether a pool has that address."""
+        """Return whether there is a known pool at an address."""
 
     def skipped_pools(self) -> Iterable[tuple[SkippedEntry, PoolRef]]:
-        """Yield the pools that a sync found but did not store; none without a store."""
+        """Yield the pools that a sync found but did not store. There are none without a store."""
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""
+        """Return the states of the pools with `keys` at recent blocks, newest first; empty unless a synced store has
+        the pools."""
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Record how tokens transfer, as probed at a block, if the market outlives the process."""
+        """Record the transfer behaviour of tokens, as probed at a block, if the market outlives the process."""
 
 
 @runtime_checkable
 class PoolAccess(Protocol):
-    """The interface of a source of quotes that knows its pools: every source except a service."""
+    """Access to the pools of a quote source. Every source except a service has it."""
 
     def known(self) -> KnownMarket:
-        """Return the market that is known without any read."""
+        """Return the market that is known without reading a node."""
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return a part of the known market, in the state on which orders are quoted now.
+        """Return a part of the known market, with the state on which orders are currently quoted.
 
-        It has at least the pools `keys`, and those that give the prices of the tokens `priced`, by address, as far as
-        they could be read. Raises `UpstreamError`.
+        It has at least the pools with `keys`, and the pools that determine the prices of the tokens in `priced`
+        (addresses). Pools that cannot be read are omitted. Raises `UpstreamError`.
         """
 
     def latest(self, keys: Collection[str]) -> SearchableMarket:
-        """Return the market of the newest quote or payload, with at least these of its pools."""
+        """Return the market behind the newest quote or payload, with at least its pools in `keys`."""
 
 
 class PoolSource(QuoteSource, PoolAccess, Protocol):
@@ -139,18 +144,18 @@ class ReadsBlocks(Protocol):
     """A source of quotes that reads a node."""
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the data read from the latest block. Raises `UpstreamError`."""
+        """Return a snapshot of the data read from the latest block. Raises `UpstreamError`."""
 
     def refresh(self) -> None:
-        """Read another block next time."""
+        """Read a new block the next time."""
 
 
 @runtime_checkable
 class FindsPools(Protocol):
-    """The interface of a pool source that finds pools at the block of a quote."""
+    """A pool source that looks up pools at the block at which an order is quoted."""
 
     def use_node(self, node: ReadsBlocks, *, remembers: bool = True) -> None:
-        """Look up pools at the latest block of `node` from now on, and remember them if it `remembers`."""
+        """Look up pools at the latest block of `node` from now on, and store them if `remembers` is true."""
 
 
 class _Quotes(Protocol[_Answer]):
@@ -161,19 +166,20 @@ class _Quotes(Protocol[_Answer]):
 def quote_and_build(
     source: _Quotes[_Answer], request: QuoteRequest, terms: SwapTerms
 ) -> tuple[_Answer, UnsignedTransaction]:
-    """Return the best route for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+    """Return the best route for an order, and its payload on the same state. Raises the same errors as
+    `QuoteSource.quote`."""
     answer = source.quote(request, terms)
     assert answer.payload is not None
     return answer, answer.payload
 
 
 def known_market(source: QuoteSource) -> KnownMarket | None:
-    """Return the market that a source knows; None for a service, which does not list its pools."""
+    """Return a source's known market; None for a service, which does not list its pools."""
     return source.known() if isinstance(source, PoolAccess) else None
 
 
 def require_pools(source: QuoteSource) -> PoolAccess:
-    """Return the access to the pools of a source. Raises `InvalidOption` for a service."""
+    """Return the access to a source's pools. Raises `InvalidOption` for a service."""
     if not isinstance(source, PoolAccess):
         raise InvalidOption(
             "a service does not list its pools, so --api-url cannot be used here", hint="remove it, or add --offline"
@@ -182,13 +188,14 @@ def require_pools(source: QuoteSource) -> PoolAccess:
 
 
 def payload_network(network: Network, payload: UnsignedTransaction) -> Network:
-    """Return the network of a payload that its source has just built, with the payload's router."""
+    """Return the network with the router of a payload that a source has just built."""
     choice = payload.router_choice
     return network if choice is None else network.for_dialect(choice.dialect)
 
 
 def route_pools(source: QuoteSource, result: RouteResult) -> Mapping[str, Pool] | None:
-    """Return the pools, by key, on whose state the payload of `result` was just built; None for a service."""
+    """Return the pools, by key, from whose state `source` has just built the payload of `result`; None for a
+    service."""
     if not isinstance(source, PoolAccess):
         return None
     from swapcli.payload.payloads import pools_for
@@ -197,9 +204,9 @@ def route_pools(source: QuoteSource, result: RouteResult) -> Mapping[str, Pool] 
 
 
 def known_contract(source: QuoteSource, address: str) -> str | None:
-    """Return the token or pool that the known market has at an address, in words; None if there is none.
+    """Return a description of the known token or pool at an address; None if there is none.
 
-    For a service, only the tokens that were needed are known; the service checks its own.
+    For a service, only the tokens that were needed are known. The service itself checks the others.
     """
     from swapcli.payload.checks.recipients import POOL, describe_token
 
@@ -217,8 +224,8 @@ def known_contract(source: QuoteSource, address: str) -> str | None:
 def payload_impact(source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
     """Return the price impact of the payload that `source` has just built from `result`; None if it is unknown.
 
-    For a service it comes from the prices in the route, which may be another service's, and from the figure that the
-    service reports.
+    For a service, the impact is based on the prices in the route, which may come from another service, and on the
+    figure that the service reports.
     """
     from swapcli.payload.payloads import pools_for
     from swapcli.quoting.impact_measures import highest_impact

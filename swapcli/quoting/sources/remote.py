@@ -51,9 +51,9 @@ NO_ANSWER = 0
 def served_networks(
     url: str, *, api_key: Secret | None, timeout_s: float, retries: int = DEFAULT_RETRIES
 ) -> tuple[str, ...] | None:
-    """Return the names of the networks that the service at `url` serves; None if it does not list them.
+    """Return the names of the networks that the service at `url` supports; None if it does not list them.
 
-    Raises `ConfigError` for an invalid URL, and `UpstreamError` without a valid response.
+    Raises `ConfigError` for an invalid URL, and `UpstreamError` if there is no valid response.
     """
     key = api_key.reveal if api_key else None
     client = ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries)
@@ -67,11 +67,12 @@ def served_networks(
 class RemoteSource:
     """Quotes from the service at `url` for one network.
 
-    `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
-    the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
-    response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
-    cannot express. `check_state` raises if quotes on the service's reported state may not be used. Raises `ConfigError`
-    for an invalid URL. `tokens` are, by address, the catalogue's and those of the service's that were needed.
+    `timeout_s` limits each request, and each pause between two requests. GET requests are retried up to `retries`
+    times. In addition to the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or
+    sends an invalid response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests
+    that its API cannot express. `check_state` raises an error if quotes on the state that the service reports may not
+    be used. Raises `ConfigError` for an invalid URL. `tokens`, by address, are the catalogue's tokens and the service's
+    tokens that were needed.
     """
 
     def __init__(
@@ -104,12 +105,12 @@ class RemoteSource:
 
     @property
     def network(self) -> Network:
-        """The network of the quotes."""
+        """The network on which the service quotes."""
         return self._network
 
     @property
     def state_source(self) -> StateSource:
-        """The state that the service reported with its newest response, if any."""
+        """The source of the state, as the service reported it with its newest response, if any."""
         address, stated = self._service.url, self._service.state_headers
         reported = parse_warnings(stated.warnings)
         state = parse_state(stated.state)
@@ -119,18 +120,18 @@ class RemoteSource:
         return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported, tag=tag)
 
     def refresh(self) -> None:
-        """Do nothing: the service quotes on its own state."""
+        """Do nothing, because the service quotes on its own state."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Do nothing: the service quotes on its own state."""
+        """Do nothing, because the service quotes on its own state."""
         del pinned
 
     def close(self) -> None:
-        """Close the connections; garbage collection also closes them."""
+        """Close the connections. Garbage collection also closes them."""
         self._client.close()
 
     def token(self, name: str) -> Token:
-        """Return a token from the catalogue, otherwise from the service, if it lists tokens."""
+        """Return a token from the catalogue or, if it has none, from the service's list of tokens."""
         name = without_chain(name, self._network)
         try:
             return find_token(name, self._network, self.tokens)
@@ -152,7 +153,8 @@ class RemoteSource:
             return answer._replace(payload=validated_payload(parsed, answer.result, expected))
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload, for a quote as well, that the service builds on its present state."""
+        """Return the payload that the service builds on its current state, even if `quoted` is a quote on an earlier
+        state."""
         result = result_of(quoted)
         self._check_api_version(result.api_version)
         check_route_not_blocked(result, self.tokens, self._network)
@@ -166,7 +168,7 @@ class RemoteSource:
             return validated_payload(parsed, result, expected)
 
     def health(self) -> Health:
-        """Return the health that the service reports; status 0 if it does not respond."""
+        """Return the health that the service reports. The status is 0 if it does not respond."""
         started_s = self._clock.monotonic_s()
         try:
             reported = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)

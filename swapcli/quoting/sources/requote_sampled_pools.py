@@ -1,8 +1,8 @@
-"""Let the protocols of a found route's sampled pools quote its amounts, so that every amount is exact.
+"""Query the protocols of a route's sampled pools for quotes of the route's amounts, so that every amount is exact.
 
-A route is found on samples. A path has at most one sampled pool, so no input depends on the output of another sampled
-pool, and one round trip quotes them all at the samples' block. If a protocol pays less than its samples promised,
-another route may be better; the search then continues without that pool, for a few rounds.
+Routes are found on samples. A path has at most one sampled pool, so no input depends on the output of another sampled
+pool, and one round trip quotes all of them at the block of the samples. If a protocol pays less than its samples
+promised, another route may be better. The search then continues without that pool, for a few rounds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ protocol does not quote them."""
 
 
 class SampledAmounts:
-    """The sampled pools of one order. `quote_sales` queries the protocols.
+    """The exact amounts in sampled pools for one order. `quote_sales` queries the protocols.
 
     Example: `searchable, outcome = SampledAmounts(request, quote_sales).settle(searchable, outcome)`.
     """
@@ -48,7 +48,7 @@ class SampledAmounts:
     def settle(self, searchable: SearchableMarket, outcome: SearchResult) -> tuple[SearchableMarket, SearchResult]:
         """Return the best outcome whose amounts the protocols have quoted, and its searchable market.
 
-        Raises `NoRoute` if a protocol does not quote its amount and no other route is left, and `UpstreamError`.
+        Raises `NoRoute` if a protocol does not quote an amount and no other route is left, and `UpstreamError`.
         """
         for remaining_rounds in reversed(range(_MAX_ROUNDS)):
             sales = _sales_to_quote(searchable.market.pools, outcome)
@@ -127,9 +127,9 @@ def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> Mark
 
 
 def with_quoted_amounts(searchable: SearchableMarket, result: RouteResult, quote_sales: QuoteSales) -> SearchableMarket:
-    """Return the searchable market with the protocols' quotes for a route's amounts in its sampled pools.
+    """Return the searchable market with the protocols' quotes for the amounts that a route sells to sampled pools.
 
-    A route that cannot be replayed is left to the payload builder. Raises `UpstreamError`.
+    A route that cannot be replayed is left unchanged, and the payload builder rejects it. Raises `UpstreamError`.
     """
     if not has_samples(searchable.market):
         return searchable

@@ -1,7 +1,7 @@
-"""Choose the router of a quote: the most trusted one that pays within `MAX_LOSS_BPS` of the best, after gas.
+"""Choose the router for a quote: the most trusted router whose output after gas is within `MAX_LOSS_BPS` of the best.
 
-The route is searched once, over all pools. If a more trusted router can execute it, as for most routes, the route is
-only replayed as that router executes it.
+The route is searched only once, over all pools. If a more trusted router can execute that route, as is usual, the route
+is only replayed in the way in which that router executes it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Raises `NoRoute`, and `UpstreamError`.
 
 
 class ChosenRoute(NamedTuple):
-    """The route of the chosen router."""
+    """The route for the chosen router."""
 
     searched: SearchableMarket
     outcome: SearchResult
@@ -56,15 +56,15 @@ def choose_route(
 ) -> ChosenRoute:
     """Return the route of the most trusted router that loses at most `MAX_LOSS_BPS` to the best one.
 
-    `found` is the best outcome over all pools; its market's network lists the routers. For a router that cannot execute
-    this route, `searches` are called in turn until one finds a route that is good enough. With `needs_permit`, only
-    routers that accept permits are considered, if there are any.
+    `found` is the best outcome over all pools, and its market's network lists the routers. If a router cannot execute
+    this route, `searches` are called one after another until one finds a route that is good enough. With
+    `needs_permit`, only routers that accept permits are considered, if there are any.
     """
     return _Choice(request, found, searches, needs_permit=needs_permit).choose()
 
 
 def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
-    """Return the network with the most trusted router, for wrapping or unwrapping: every router pays the same."""
+    """Return the network with the most trusted router, for wrapping or unwrapping, where every router pays the same."""
     names, passed = available_dialects(network)
     return network.for_dialect(names[0]), RouterChoice(names[0], _reason(names[0], network), passed=passed)
 
@@ -72,11 +72,11 @@ def choose_wrapping(network: Network) -> tuple[Network, RouterChoice]:
 def choose_for_route(
     read: SearchableMarket, result: RouteResult, *, needs_permit: bool = False
 ) -> tuple[SearchableMarket, RouterChoice]:
-    """Return the market of the router that executes an earlier route, and the choice.
+    """Return the market with the router that is to execute an earlier route, and the choice of the router.
 
-    It is the router for which the route was found, if it is still available. Otherwise it is the most trusted one that
-    pays at most `MAX_LOSS_BPS` less than the best; gas is about the same in all of them. `needs_permit` is as in
-    `choose_route`.
+    The choice is the router for which the route was found, if it is still available. Otherwise, it is the most trusted
+    router that pays at most `MAX_LOSS_BPS` less than the best; gas is about the same for all routers. `needs_permit` is
+    as in `choose_route`.
     """
     available, passed = available_dialects(read.network)
     names = _paying(available, read.network, result.integrator, needs_permit=needs_permit)

@@ -1,4 +1,4 @@
-"""The sampled pools of a market: those useful for an order, and markets without implausible ones."""
+"""Select the sampled pools that are useful for an order, and remove implausible ones from a market."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MAX_GAIN: Final = 2.0
 
 
 def without_pools(searchable: SearchableMarket, keys: Collection[str]) -> SearchableMarket:
-    """Return the searchable market without the pools with these keys."""
+    """Return the searchable market without the pools with `keys`."""
     pools = {key: pool for key, pool in searchable.market.pools.items() if key not in keys}
     return searchable.with_market(searchable.market._replace(pools=pools))
 
 
 def sampled_keys(market: MarketState) -> list[str]:
-    """Return the keys of the sampled pools of a market."""
+    """Return the keys of the sampled pools in a market."""
     return [key for key, pool in market.pools.items() if pool.is_sampled]
 
 
@@ -34,10 +34,11 @@ def has_samples(market: MarketState) -> bool:
 
 
 def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
-    """Return the keys of the sampled pools between these tokens, those with tokens of the order first.
+    """Return the keys of the sampled pools that trade only `tokens`, starting with the pools that trade the most of
+    `order_tokens`.
 
-    Within each group, pools follow the order of their protocols in the definition; anyone may have created pools of the
-    last ones.
+    Within each group, pools are in the order of their protocols in the network's definition. The last protocols are
+    those whose pools anyone may create.
     """
     places = {name: place for place, name in enumerate(quoted_protocols(market.network))}
     useful = [
@@ -49,7 +50,8 @@ def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tok
 
 
 def without_wrong_prices(searchable: SearchableMarket) -> SearchableMarket:
-    """Return the searchable market without sampled pools whose prices are far better than all other pools indicate."""
+    """Return the searchable market without sampled pools whose prices are implausible, far better than all other pools
+    indicate."""
     market = searchable.market
     if not has_samples(market):
         return searchable

@@ -1,4 +1,4 @@
-"""A searchable market: the router, and the rules for how tokens transfer."""
+"""A market that can be searched for routes, with the rules for how tokens transfer."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _SEARCH_TIME_SHARE = 0.9  # share of a search's time limit: the rest is for the 
 
 
 class SearchableMarket:
-    """Searches orders on a market; all searches share one index.
+    """Searches routes for orders on a market. All searches share one index.
 
-    `executable` is the market with the pools that the network's router can execute; `router` searches those of them
-    that routes may use.
+    `executable` is the market with the pools in which the network's router can execute swaps. `router` searches the
+    pools among them that routes may use.
     """
 
     def __init__(
@@ -60,9 +60,10 @@ class SearchableMarket:
         self.router = self._new_router(frozenset(), memory)
 
     def executing(self, network: Network, keys: Collection[str] | None = None) -> SearchableMarket:
-        """Return the market with another router of its network, which executes routes found on this market.
+        """Return the market with another router of its network, for executing routes that were found on this market.
 
-        These use only the pools with these `keys`, by default all. Prices and proofs cover all pools of this market.
+        Routes on the returned market use only the pools with `keys`, by default all pools. Prices and proofs still
+        cover all pools of this market.
         """
         pools = self.market.pools
         used = pools if keys is None else {key: pools[key] for key in keys if key in pools}
@@ -73,8 +74,8 @@ class SearchableMarket:
         return found
 
     def execute_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
-        """Return the outcome of a search for another router, with its route as this market's router executes it, if
-        possible."""
+        """Return an outcome that was found for another router, replayed as this market's router executes it; None if it
+        cannot."""
         order = self.order_in_pools(request.order)
         return self.router_for(order).execute_again(order, outcome)
 
@@ -85,11 +86,12 @@ class SearchableMarket:
 
     @property
     def state_source(self) -> StateSource:
-        """The source of the market's state, and its age now."""
+        """The source of the market's state, with its age now."""
         return self.state_at(self.clock.now_s(), self.router.index.broken_pools.values())
 
     def state_at(self, now_s: float, broken: Iterable[SkippedPool]) -> StateSource:
-        """Return the source of the market's state at a Unix time, without pools that break computations."""
+        """Return the source of the market's state, with its age at a Unix time. `broken` are the pools that were
+        skipped because they break computations."""
         return StateSource.of(self.market, now_s, broken, without_samples=self._without_samples)
 
     @cached_property
@@ -97,17 +99,18 @@ class SearchableMarket:
         return count_without_samples(self.market)
 
     def with_market(self, market: MarketState) -> SearchableMarket:
-        """Return another market that shares this one's memory of searches."""
+        """Return a searchable market for `market` that shares this market's memory of earlier searches."""
         return SearchableMarket(market, self.clock, memory=self.router.memory)
 
     def without_memory(self) -> SearchableMarket:
-        """Return the same market and index, with searches that do not start from earlier ones."""
+        """Return the same market with the same index, whose searches do not start from earlier ones."""
         found = copy(self)
         found.router = self.router.without_memory()
         return found
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> SearchableMarket:
-        """Return `market`, which differs from this one only in the pools with the keys `changed`."""
+        """Return a searchable market for `market`, which may differ from this market only in the pools with the keys
+        `changed`."""
         executable = None
         if market.network.router_dialect == self.network.router_dialect:
             executable = update_executable(self.executable, market, changed)
@@ -117,7 +120,8 @@ class SearchableMarket:
         return after
 
     def name_skipped(self, known: SearchableMarket) -> None:
-        """List the pools that break computations on `known`, an earlier state, and were not read again."""
+        """List as skipped the pools that break computations in `known`, an earlier state, and that were not read
+        again."""
         broken = known.router.index.broken_pools
         if broken:
             self.router.index.skip(each for key, each in broken.items() if key not in self.market.pools)
@@ -125,10 +129,10 @@ class SearchableMarket:
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:
-        """Return the result of the search for an order; it is at least as good as `candidates` on this market.
+        """Return the best route found for an order. It is at least as good as each of `candidates` on this market.
 
-        An order that wraps or unwraps needs no search. If `is_cancelled` returns true, raises `Cancelled`. Raises as
-        `QuoteSource.quote`.
+        Do not call this for an order that only wraps or unwraps. If `is_cancelled` returns true, raises `Cancelled`.
+        Raises the same errors as `QuoteSource.quote`.
         """
         require_different_tokens(request.order)
         order = self.order_in_pools(request.order)
@@ -142,7 +146,7 @@ class SearchableMarket:
         )
 
     def build_quote(self, request: QuoteRequest, outcome: SearchResult) -> Quote:
-        """Return the quote for a result of `search`, with the gas for its terms."""
+        """Return the quote for a result of `search`, with the gas that depends on the request's terms."""
         order = request.order
         in_pools = self.order_in_pools(order)
         quote = self.router_for(in_pools).build_quote(
@@ -166,13 +170,13 @@ class SearchableMarket:
         )
 
     def replay_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
-        """Return an outcome found on other states of the pools, replayed on these; None if a pool rejects its
-        amount."""
+        """Return an outcome that was found on other states of the pools, replayed on this market's states; None if a
+        pool rejects its amount."""
         return self.router_for(self.order_in_pools(request.order)).replay_again(outcome)
 
     def router_for(self, order: Order) -> Router:
-        """Return the shared router; for an order with a token that other routes may not use, a router that allows
-        it."""
+        """Return the shared router, or a separate router for an order with a token that other orders' routes may not
+        use."""
         if self._proven is not None:
             found = self._proven.router_for(order)
             return found.executing(self.executable, self.execution, calldata_limit(self.network))
@@ -182,9 +186,9 @@ class SearchableMarket:
         return self._new_router(addresses, self.router.memory)
 
     def order_in_pools(self, order: Order) -> Order:
-        """Return the order with its tokens as pools have them.
+        """Return the order with its tokens as the pools have them, which means with wrapped tokens for native ones.
 
-        Raises `NoRoute` if no pool has one of them, `FeeOnTransfer` if it is not tradable.
+        Raises `NoRoute` if no pool trades one of the tokens, and `FeeOnTransfer` if one is not tradable.
         """
         token_in, token_out = (self._token_in_pools(each, order) for each in (order.token_in, order.token_out))
         return order._replace(token_in=token_in, token_out=token_out)

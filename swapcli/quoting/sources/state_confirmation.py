@@ -1,9 +1,9 @@
 """Confirm the state behind a payload with other nodes, so that no single public node decides what the user signs.
 
-A second node reads the pools of the route again, at the same block, and must return the same states to the unit. If it
-does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Other pools read by the first node
-matter if the order would pay more with the second node's states: otherwise one node could make a bad route look best by
-hiding better ones.
+A second node reads the route's pools again, at the same block, and must return exactly the same states. If it does not,
+a third node decides. If no node can decide, there is no payload (`NodesDisagree`). The other pools that the first node
+read are compared too: the order must not pay more with the second node's states, because otherwise one node could make
+a bad route look best by hiding better ones.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _HINT: Final = "try again, or set a trusted node with --rpc-url, or a different 
 
 
 class Confirmation(NamedTuple):
-    """How many nodes agree on a state, including the one that it was read from.
+    """The number of nodes that agree on a state, including the node from which it was read.
 
-    If a second node should have confirmed the state but none did, `unconfirmed` is the reason.
+    `unconfirmed` is the reason if a second node should have confirmed the state but none did.
     """
 
     witnesses: int
@@ -46,11 +46,11 @@ class Confirmation(NamedTuple):
 
 
 class BuiltState(NamedTuple):
-    """The state behind a payload: `pools` are those of its route, by key, as they were `read`.
+    """The state from which a payload was built. `pools` are the pools of its route, by key, as they were `read`.
 
-    The `transfers` of its tokens were tried on the node, in the `trials`. `improves` returns whether the order would
-    pay more with other pool states, by key (None for a pool that cannot be read), or at another gas price; it is None
-    if the route was given.
+    `transfers` is the transfer behaviour of its tokens, as tested on the node in the `trials`. `improves` returns
+    whether the order would pay more with other pool states, by key (None for a pool that cannot be read), or at another
+    gas price. It is None if the route was given by the user.
     """
 
     read: ReadState
@@ -66,7 +66,7 @@ class _Difference(Exception):
 
 
 class StateConfirmation:
-    """Confirms states with `witnesses`. The first witness reads while the first node is still being read.
+    """Confirms states with `witnesses`. The first witness reads at the same time as the first node.
 
     Example: `confirmation.begin(snapshot)`, read the pools, then `confirmation.finish(state)`.
     """
@@ -79,7 +79,7 @@ class StateConfirmation:
         self._mirrored_trials: Pending[TransferReport] | None = None
 
     def begin(self, snapshot: BlockSnapshot) -> None:
-        """Let a witness read the block of a snapshot, and then the same pools as the snapshot."""
+        """Make a witness read the block of a snapshot, and then the same pools as the snapshot."""
         if self._mirrored is snapshot:
             return
         self._discard()
@@ -101,7 +101,7 @@ class StateConfirmation:
         self._mirror.prefetch([*calls, *map(decimals_call, tokens)])
 
     def begin_trials(self, trials: Sequence[TransferTrial]) -> None:
-        """Let the witness run the trials of transfers that the first node runs."""
+        """Make the witness run the same trial transfers as the first node."""
         self._trials.update(dict.fromkeys(trials))
         mirror, all_trials = self._mirror, [*self._trials]
         if mirror is not None:
@@ -110,15 +110,15 @@ class StateConfirmation:
             )
 
     def finish(self, state: BuiltState) -> Confirmation:
-        """Return how many nodes agree on a state. Raises `NodesDisagree`, and `UpstreamError` from a witness named by
-        the user."""
+        """Return the number of nodes that agree on a state. Raises `NodesDisagree`, and `UpstreamError` from a witness
+        named by the user."""
         try:
             return self._confirm(state)
         finally:
             self._discard()
 
     def close(self) -> None:
-        """Stop the witness that reads along."""
+        """Stop the witness."""
         self._discard()
 
     def _confirm(self, state: BuiltState) -> Confirmation:
@@ -154,7 +154,7 @@ class StateConfirmation:
             found = "; ".join(f"{host} {what}" for host, what in differing.items())
             raise NodesDisagree(
                 f"nodes report different states of block {block.number:,}, on which the transaction would be built:"
-                f" it was read from {read_from}, but {found}",
+                f" the state was read from {read_from}, but {found}",
                 hint=_HINT,
                 details={"block": block.number, "readFrom": read_from, "nodes": list(differing)},
                 is_outvoted=len(differing) > 1 or is_missing,

@@ -1,4 +1,4 @@
-"""A source of quotes over a store, from which it reads the pools that an order can use."""
+"""A source of quotes on a store. For each order, it reads the pools that the order can use."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _HEALTH_POOLS = 200  # the deepest pools, for the quote of a health check
 
 
 class KnownInStore:
-    """The pools of a store; a `KnownMarket`."""
+    """The pools in a store, as a `KnownMarket`."""
 
     def __init__(self, store: Store, clock: Clock, memory: SearchMemory | None) -> None:
         self._store, self._clock, self._memory = store, clock, memory
 
     def part(self, market: MarketState) -> SearchableMarket:
-        """Return a part of the store, to search."""
+        """Return a searchable market for `market`, which is a part of the store."""
         return SearchableMarket(market, self._clock, memory=self._memory)
 
     def whole(self) -> MarketState:
@@ -85,12 +85,12 @@ class KnownInStore:
         return self._store.read_past_pools(keys)
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """Record transfers, unless another process is writing at that time."""
+        """Record the transfer behaviour of tokens, unless another process is writing to the store."""
         self._store.record_transfers(behaviours, block)
 
 
 class StoreSource:
-    """Quotes over a store, which must stay open; a `PoolSource`."""
+    """Quotes on a store, as a `PoolSource`. The store must stay open."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class StoreSource:
         return self._known.with_pools(()).state_source
 
     def token(self, name: str) -> Token:
-        """Return the token called `name`. Anyone can copy a symbol: the catalogue's token has precedence."""
+        """Return the token called `name`. The catalogue's tokens take precedence, because anyone can copy a symbol."""
         name = without_chain(name, self.network)
         try:
             return find_token(name, self.network, self._tokens_with_symbol(name))
@@ -150,7 +150,7 @@ class StoreSource:
         return self._payloads.of_route(searchable, result, terms)
 
     def health(self) -> Health:
-        """Return the health: the sample order is quoted on the deepest pools."""
+        """Return the health, after quoting the sample order on the deepest pools."""
         market = self.store.read_deepest(_HEALTH_POOLS)
         searchable, summary = self._known.part(market), self.store.read_summary()
 
@@ -160,10 +160,10 @@ class StoreSource:
         return check_market(routable_market(market), quote, self._clock, MarketSize(summary.pools, summary.tokens))
 
     def refresh(self) -> None:
-        """Do nothing: each order reads its pools from the store."""
+        """Do nothing, because each order reads its pools from the store."""
 
     def pin(self, *, pinned: bool) -> None:
-        """Do nothing: each order reads its pools from the store."""
+        """Do nothing, because each order reads its pools from the store."""
         del pinned
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class StoreSource:
         return self._known
 
     def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
-        """Return the part, which has just been read from the store."""
+        """Return `part`, which has just been read from the store."""
         del keys, priced
         return part
 

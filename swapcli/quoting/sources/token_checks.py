@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class TokenChecks:
-    """Knows which tokens of a network have been confirmed, in this process or in the `file`.
+    """The record of the network's tokens that have been compared with their contracts, in this process or in earlier
+    ones (`file`).
 
     >>> wrong = checks.check(tokens, facts, order_tokens)
     """
@@ -30,7 +31,7 @@ class TokenChecks:
         return self._file.load() if self._file else {}
 
     def unconfirmed(self, addresses: Iterable[str], tokens: Mapping[str, Token]) -> list[str]:
-        """Return the addresses whose token, as `tokens` describes it, has not been compared yet."""
+        """Return the addresses whose tokens have not been compared yet with the symbols and decimals in `tokens`."""
         confirmed = self._confirmed
         return [
             address
@@ -43,10 +44,10 @@ class TokenChecks:
     def check(
         self, tokens: Mapping[str, Token], facts: Mapping[str, TokenFacts], order_tokens: Collection[str]
     ) -> frozenset[str]:
-        """Compare `tokens` with the `facts` of their contracts, and remember the correct ones.
+        """Compare `tokens` with the `facts` from their contracts, and remember the tokens that match.
 
-        Raises `ConfigError` for a token of the order or of the network's definition, which a user can correct. Returns
-        the addresses of other wrong tokens; no route may use their pools.
+        Raises `ConfigError` for a wrong token in the order or in the network's definition, which the user can correct.
+        Returns the addresses of all other wrong tokens, whose pools no route may use.
         """
         new = [tokens[address] for address in self.unconfirmed(facts, tokens)]
         if not new:
@@ -81,9 +82,10 @@ class TokenChecks:
 def compare_listed_tokens(
     node: Node, network: Network, checks: TokenChecks, listed: Iterable[Token] = ()
 ) -> frozenset[str]:
-    """Compare tokens, by default those in the network's definition, with their contracts at the latest block.
+    """Compare the `listed` tokens, by default those in the network's definition, with their contracts at the latest
+    block.
 
-    Returns and raises as `TokenChecks.check`, and raises `UpstreamError`.
+    Returns the same result and raises the same errors as `TokenChecks.check`. Also raises `UpstreamError`.
     """
     wrapped = (network.wrapped_native,) if network.wrapped_native else ()
     tokens = {token.address: token for token in (listed or (*network.tokens, *wrapped))}

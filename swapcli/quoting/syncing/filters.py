@@ -1,4 +1,4 @@
-"""The filter of a sync: tokens (also from token lists), protocols, depth and the first block."""
+"""Parse the filter of a sync: tokens (also from token lists), protocols, depth and the first block."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse_sync_filter(
     *,
     extended: bool = False,
 ) -> SyncFilter:
-    """Parse the filter of a sync; `extended` adds protocols that the Fibrous API does not list.
+    """Parse the filter of a sync. `extended` adds protocols that the Fibrous API does not list.
 
     Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`.
     """
@@ -69,16 +69,17 @@ def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended:
     found, skipped = find_factories(network, None if selected is None else sorted(selected))
     if found:
         return selected
-    which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocol'}"
+    which = "pools" if selected is None else f"pools of {', '.join(sorted(selected)) or 'no protocols'}"
     raise InvalidOption(
-        f"swapcli sync reads no {which} on {network.name}",
+        f"swapcli sync does not support {which} on {network.name}",
         hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
         details={"network": network.name, "protocols": sorted(selected or ())},
     )
 
 
 class ListedTokens(NamedTuple):
-    """The values of `--tokens`, with each list replaced by its tokens, the lists' decimals by address, and notes."""
+    """The values of `--tokens` after replacing each token list with its tokens. Also has the decimals from the lists by
+    address, and notes."""
 
     names: list[str]
     decimals: dict[str, int]
@@ -88,9 +89,9 @@ class ListedTokens(NamedTuple):
 def read_token_lists(
     values: Sequence[str], network: Network, timeout_s: float, read: TokenListReader | None = None
 ) -> ListedTokens:
-    """Read the lists given as `@FILE` or `@URL`; `read` reads their files.
+    """Read the token lists given as `@FILE` or `@URL`. `read` reads the file of a list.
 
-    Wrong entries are omitted, with a note. Raises `InvalidInput` and `UpstreamError` for an unusable list.
+    Invalid entries are omitted, with a note. Raises `InvalidInput` or `UpstreamError` if a list is unusable.
     """
     listed = ListedTokens([], {}, [])
     for value in values:
@@ -142,7 +143,7 @@ def _read_token_list(name: str, network: Network, timeout_s: float, read: TokenL
 
 
 def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) -> list[str]:
-    """Return a sentence for each kind of difference between the decimals in lists and on the chain.
+    """Return a sentence for each kind of difference between the decimals in token lists and those on the chain.
 
     Raises `UpstreamError`.
     """

@@ -1,4 +1,4 @@
-"""A sync of one network, with its node and store open while it runs."""
+"""Open a sync of one network. The node and the store stay open while it runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ON_DISK = "the store is on disk again, with all blocks"
 
 
 class SyncRequest(NamedTuple):
-    """Which pools of a network to sync, in the words of `swapcli sync`."""
+    """A request for a sync: which of a network's pools to store, with the options of `swapcli sync`."""
 
     network: str
     tokens: Sequence[str] | None = None
@@ -56,7 +56,7 @@ class SyncRequest(NamedTuple):
 
 
 class OpenSync(NamedTuple):
-    """A node and its network's store. `note` receives notes as sentences."""
+    """An open sync: a node and its network's store. `note` receives notes as sentences."""
 
     sources: SourceChooser
     network: Network
@@ -69,7 +69,7 @@ class OpenSync(NamedTuple):
     def fill(
         self, show: Callable[[], AbstractContextManager[Callable[[Progress], object]]], *, accept_losses: bool = False
     ) -> SyncResult:
-        """Sync the pools into the store; `show` opens the receiver of the progress.
+        """Sync the pools into the store. `show` opens a context that yields the function to call with the progress.
 
         Raises `Interrupted` on Ctrl-C, `UpstreamError`.
         """
@@ -107,10 +107,10 @@ class OpenSync(NamedTuple):
         uninterrupted: Callable[[], AbstractContextManager[object]],
         report: Callable[[str], object],
     ) -> None:
-        """Follow the chain until interrupted; `report` receives connection and disk events.
+        """Follow the chain until interrupted. `report` receives connection and disk events as sentences.
 
-        `on_failure` receives the first error of each failure, as in `watch_chain`; `uninterrupted` is entered while the
-        store is written.
+        `on_failure` receives the first error after a success, as in `watch_chain`. The store is written within the
+        context `uninterrupted`.
         """
         problem: str | None = None
         head = self.store.inventory.head()
@@ -118,7 +118,7 @@ class OpenSync(NamedTuple):
 
         def report_disk(error: SwapcliError | None, failures: int) -> None:
             if failures <= 1:
-                report(f"{error.message}; new blocks stay in memory until it is writable" if error else _ON_DISK)
+                report(f"{error.message}; new blocks stay in memory until the disk is writable" if error else _ON_DISK)
 
         def step() -> None:
             nonlocal reported
@@ -143,7 +143,7 @@ class OpenSync(NamedTuple):
 
     @contextmanager
     def publishing(self, report: Callable[[str], object]) -> Iterator[Callable[[], object]]:
-        """Publish the store if the settings say so. Yield a function to call after each block."""
+        """Publish the store if the settings require it. Yield a function to call after each block."""
         settings = self.sources.markets.setup.settings
         if settings.publish_url is None:
             yield lambda: None
@@ -169,7 +169,7 @@ def open_sync(
 ) -> Iterator[OpenSync]:
     """Open a network's node and store for a sync.
 
-    `read_list` reads the file of a token list; `on_connecting` receives the URL of the node, without secrets. Raises
+    `read_list` reads a token list's file. `on_connecting` receives the node's URL, without secrets. Raises
     `UnknownNetwork`, `UnknownToken`, `UnknownProtocol`, `InvalidOption`, `ConfigError` and `UpstreamError`.
     """
     network, settings = sources.networks.find(request.network), sources.markets.setup.settings
@@ -215,10 +215,11 @@ def sync(
     accept_losses: bool = False,
     settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> SyncResult:
-    """Sync a network's pools into its store, from the node in the settings, otherwise from a public one.
+    """Sync a network's pools into its store, from the node in the settings, or from a public node if there is none.
 
-    Arguments use the words of `swapcli sync`. After an error, run it again to continue. Raises as the command does:
-    `UnknownToken`, `UnknownProtocol`, `InvalidOption`, and `UpstreamError`, also if there are no pools.
+    Arguments have the same form as in `swapcli sync`. After an error, call this again to continue. Raises the same
+    errors as the command: `UnknownToken`, `UnknownProtocol`, `InvalidOption`, and `UpstreamError`, also if there are no
+    pools.
     """
     sources = open_program_sources(settings)
     request = SyncRequest(network, tokens, protocols, min_liquidity, from_block)
@@ -232,7 +233,8 @@ def sync_once(
     *,
     accept_losses: bool = False,
 ) -> SyncResult:
-    """Sync into an open store. Raises as `OpenSync.fill`, and `UpstreamError` if the first sync finds no pool."""
+    """Sync into an open store. Raises the same errors as `OpenSync.fill`, and `UpstreamError` if the first sync finds
+    no pools."""
     had_pools = opened.store.inventory.has_pools()
     filled = opened.fill(show, accept_losses=accept_losses)
     summary = filled.store.summary

@@ -1,6 +1,7 @@
-"""Publish what a sync writes to its store, on a separate thread.
+"""Publish the blocks that a sync writes to its store, in a separate thread.
 
-So a slow or missing Redis server never delays the store. When the publisher's status changes, a message goes to stderr.
+Because of the thread, a slow or missing Redis server never delays the store. When the publisher's status changes, a
+message goes to stderr.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def publishing(
     writer: FeedWriter,
     note: Callable[[str], object],
 ) -> Iterator[Callable[[], object]]:
-    """Publish the store while the context lasts; yield a function to call after each new block of the store.
+    """Publish the store during the context. Yield a function to call after each new block in the store.
 
-    `store_path` returns the store's path, which is in memory while its disk is not writable.
+    `store_path` returns the store's current path, which is in memory while its disk is not writable.
     """
     thread = _PublisherThread(open_store, store_path, writer, note)
     thread.start()

@@ -1,4 +1,4 @@
-"""The results of a sync and of each step to a new block."""
+"""The results of a sync, and of each step to a new block."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The store after a sync, the number of new pools, the skipped entries, and the duration.
+    """The result of a sync: the store, the number of new pools, the skipped entries, and the duration.
 
-    `found_by` says how its pools were found. `unexplained` are pools that changed without an event of their kind, with
-    their protocols.
+    `found_by` describes how the store's pools were found. `unexplained` are the pools that changed without an event of
+    their kind, with their protocols.
     """
 
     store: StoreInfo
@@ -32,12 +32,12 @@ class SyncResult:
 
     @property
     def pools_per_s(self) -> float:
-        """Return the rate of new pools."""
+        """Return the number of new pools per second."""
         return self.new_pools / self.seconds if self.seconds > 0 else 0.0
 
     @own_document
     def document(self) -> SyncDocumentJson:
-        """Return the JSON of `swapcli sync`."""
+        """Return the JSON that `swapcli sync` prints."""
         return {
             **self.store.document(),
             "newPools": self.new_pools,
@@ -52,14 +52,14 @@ class SyncResult:
 
 
 class ChainStep(NamedTuple):
-    """A step of a network's store to a new block."""
+    """The step of a network's store to a new block."""
 
     network: str
     advance: Advance
 
     @own_document
     def document(self) -> AdvanceJson:
-        """Return the JSON of a step of `swapcli sync --watch`, with the keys of pools."""
+        """Return the JSON that `swapcli sync --watch` prints for a step, with the keys of pools."""
         advance = self.advance
         return {
             "network": self.network,

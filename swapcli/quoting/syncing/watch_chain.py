@@ -20,8 +20,8 @@ def watch_chain(
 ) -> Never:
     """Run `step` after each pause until it raises an error other than `UpstreamError`.
 
-    `on_failure` receives the first `UpstreamError` after a success. After `MAX_FAILING_S` of failures, raises the last
-    one.
+    `on_failure` receives the first `UpstreamError` after a success. If `step` fails for `MAX_FAILING_S`, raises the
+    last error.
     """
     failing_since_s: float | None = None
     while True:

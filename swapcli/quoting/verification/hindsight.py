@@ -1,8 +1,8 @@
 """Compare mined swaps with the best route at their parent block.
 
-The best route is the one that a quote would have found on the state just before the block of the transaction, at the
-gas price that the transaction paid. Both are compared before and after gas. A best route through the transaction's own
-pools uses the transaction's gas: an estimate for the same route would make a difference where there is none.
+The best route is the route that a quote would have found on the state just before the transaction's block, at the gas
+price that the transaction paid. The two are compared before and after gas. If the best route uses the same pools as the
+transaction, the transaction's gas is used for both, because an estimate would show a difference that does not exist.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ EQUAL_BPS = 0.01
 class SwapHindsight(NamedTuple):
     """A mined transaction and the best route at its parent block. Amounts are in base units of the output token.
 
-    `verification` is None if the transaction could not be read. `reason` says why it cannot be compared; it is empty if
-    it can. `is_retryable` is true if it may be comparable later. Amounts net of gas are None if gas has no price; both
-    use the gas value of the best route's quote, which comes from `gas_value_source`.
+    `verification` is None if the transaction could not be read. `reason` says why the transaction cannot be compared;
+    it is empty if it can. `is_retryable` is true if a later comparison may succeed. Amounts net of gas are None if gas
+    has no price. Both use the gas value from the best route's quote, whose source is `gas_value_source`.
     """
 
     transaction: str
@@ -70,7 +70,7 @@ class SwapHindsight(NamedTuple):
 
     @property
     def is_explained(self) -> bool:
-        """Whether both amounts are known."""
+        """Whether the transaction's output and the best route's output are both known."""
         return not self.reason
 
     @property
@@ -80,12 +80,12 @@ class SwapHindsight(NamedTuple):
 
     @property
     def net_difference_bps(self) -> float | None:
-        """The same difference after the gas of each; None if unknown."""
+        """How much more the best route would have paid after gas, in basis points; None if unknown."""
         return _difference_bps(self.best_after_gas, self.output_after_gas)
 
     @property
     def compared_bps(self) -> float | None:
-        """The difference after gas, or before gas if gas has no price."""
+        """The difference after gas, or before gas if gas has no price, in basis points; None if unknown."""
         return self.difference_bps if self.net_difference_bps is None else self.net_difference_bps
 
     @property
@@ -96,7 +96,7 @@ class SwapHindsight(NamedTuple):
 
     @property
     def venues(self) -> tuple[str, ...]:
-        """The names of the protocols that the transaction used; `UNKNOWN_VENUE` is among them for unknown pools."""
+        """The names of the protocols that the transaction used. Unknown pools count as `UNKNOWN_VENUE`."""
         found = self.verification
         if found is None:
             return ()
@@ -114,10 +114,10 @@ class SwapHindsight(NamedTuple):
 
 
 class VenueHindsight(NamedTuple):
-    """The comparison of the explained transactions that used a protocol: `used` of them, with their differences in
-    `bps`.
+    """The comparison for one protocol. `used` is the number of explained transactions that used it, and `bps` are their
+    differences.
 
-    `would_use` counts the best routes that use the protocol.
+    `would_use` is the number of best routes that use the protocol.
     """
 
     name: str
@@ -129,7 +129,8 @@ class VenueHindsight(NamedTuple):
 class HindsightSummary(NamedTuple):
     """The comparison of transactions with the best routes, after gas if known, and by protocol.
 
-    `better`, `equal` and `worse` count the best routes that would have paid more, the same or less.
+    `better`, `equal` and `worse` are the numbers of transactions for which the best route would have paid more, the
+    same or less.
     """
 
     explained: int
@@ -150,7 +151,7 @@ class Hindsight(NamedTuple):
 
     @own_document
     def document(self) -> HindsightJson:
-        """Return the JSON of `swapcli hindsight`."""
+        """Return the JSON that `swapcli hindsight` prints."""
         summary = self.summary
         return {
             "network": self.network.name,
@@ -173,7 +174,7 @@ class Hindsight(NamedTuple):
         }
 
     def svg(self, width: int | None = None) -> str:
-        """Return the chart as SVG: for each protocol, how much more the best routes would have paid."""
+        """Return a chart as SVG that shows, for each protocol, how much more the best routes would have paid."""
         from swapcli.quoting.pictures.picture_width import parse_width
         from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
 
@@ -200,7 +201,8 @@ class Hindsight(NamedTuple):
         return render_spread_chart(chart, parse_width("width", None if width is None else str(width)))
 
     def rows(self) -> list[dict[str, object]]:
-        """Return a row for each transaction, with the symbols and decimals of its tokens; amounts are as in JSON."""
+        """Return a row for each transaction, with the symbols and decimals of its tokens. Amounts are as in the
+        JSON."""
         rows = []
         for swap in self.swaps:
             found = _swap_document(self.network, swap)
@@ -217,8 +219,8 @@ class Hindsight(NamedTuple):
         return rows
 
     def check(self) -> None:
-        """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be comparable
-        later."""
+        """Raise an error if no transaction could be compared: `NotMined` if a later comparison may succeed, otherwise
+        `UpstreamError` with a reason."""
         swaps = self.swaps
         if any(swap.is_explained for swap in swaps):
             return
@@ -229,10 +231,11 @@ class Hindsight(NamedTuple):
 
 
 def look_back(node: ReceiptNode, known: PoolSource, transactions: Iterable[str]) -> Iterator[SwapHindsight]:
-    """Yield the hindsight on each transaction, in order; for one that cannot be read, it has the reason.
+    """Yield the comparison of each transaction with the best route, in order. If a transaction cannot be read, its
+    `reason` says why.
 
-    `known` are the pools of the best routes. Raises `InvalidInput` for a malformed hash, and the errors of a node that
-    does not respond.
+    `known` provides the pools for the best routes. Raises `InvalidInput` for a malformed hash, and the node's error if
+    it does not respond.
     """
     open_at_block = quote_at_block(known, node)
     for transaction in transactions:
@@ -248,7 +251,7 @@ def look_back(node: ReceiptNode, known: PoolSource, transactions: Iterable[str])
 
 
 def compare_with_best(found: Verification) -> SwapHindsight:
-    """Compare a verified transaction with the best route for its net swap."""
+    """Return the comparison of a verified transaction with the best route for its net swap."""
     if found.net is None:
         reasons = dict.fromkeys(swap.reason for swap in found.swaps if swap.pool is None and swap.reason)
         return SwapHindsight(found.transaction, found, "; ".join([_NO_NET_SWAP, *reasons]))
@@ -271,7 +274,7 @@ def compare_with_best(found: Verification) -> SwapHindsight:
 
 
 def summarize(swaps: Sequence[SwapHindsight]) -> HindsightSummary:
-    """Summarize how transactions compare with the best routes; unexplained ones are only counted."""
+    """Return a summary of how transactions compare with the best routes. Unexplained transactions are only counted."""
     explained = [swap for swap in swaps if swap.is_explained]
     values = [bps for swap in explained if (bps := swap.compared_bps) is not None]
     names = dict.fromkeys(name for swap in explained for name in (*swap.venues, *swap.best_venues))
@@ -288,7 +291,7 @@ def summarize(swaps: Sequence[SwapHindsight]) -> HindsightSummary:
 
 
 def protocol_names(network: Network, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the display names of protocols, each once, in order of appearance."""
+    """Return the display names of protocols by their ids, each once, in order of appearance."""
     found = {name: network.protocol(name) for name in dict.fromkeys(ids)}
     return tuple(protocol.display_name if protocol else name for name, protocol in found.items())
 

@@ -1,7 +1,7 @@
 """Verify the newest swaps of each protocol of a network, without transaction hashes.
 
-`state.mined.recent_swaps` finds them block by block, backwards, and each is quoted on the state just before it, as
-`transaction_verification` does. Requests are limited; the swaps found within the limit are the result.
+`state.mined.recent_swaps` finds the swaps block by block, backwards. Each is quoted on the state just before it, as in
+`transaction_verification`. The number of requests is limited, and the result has the swaps found within the limit.
 """
 
 from __future__ import annotations
@@ -53,15 +53,16 @@ _MAX_FAILURES: Final = 3
 
 
 class CountingNode(Node, Protocol):
-    """A node that counts the HTTP requests it has sent."""
+    """A node that counts the HTTP requests that it has sent."""
 
     @property
     def round_trips(self) -> int:
-        """The number of requests so far."""
+        """The number of HTTP requests sent so far."""
 
 
 class VenueStatus(StrEnum):
-    """The result for a protocol: one different swap outweighs all equal ones, and one equal swap outweighs none."""
+    """The result for a protocol. It is different if any swap differs from its quote, otherwise equal if any swap equals
+    its quote."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -91,10 +92,10 @@ OnSwap = Callable[[ProtocolInfo, RecentSwap], object]
 
 
 class RecentVenue(NamedTuple):
-    """The newest verified swaps of a protocol, newest first, of `found` ones.
+    """The newest verified swaps in a protocol, newest first. `found` is the number of swaps that were found.
 
-    Blocks from `searched_from` on were searched; it is None if there were none. `reason` says why there are fewer swaps
-    than requested; it is empty if there are enough.
+    `searched_from` is the first block that was searched, None if none was. `reason` says why there are fewer swaps than
+    requested; it is empty if there are enough.
     """
 
     protocol: ProtocolInfo
@@ -105,7 +106,7 @@ class RecentVenue(NamedTuple):
 
     @property
     def status(self) -> VenueStatus:
-        """The status that follows from the swaps."""
+        """The protocol's status, judging by its swaps."""
         for outcome in (Outcome.DIFFERENT, Outcome.EQUAL, Outcome.NOT_EXPLAINED):
             if self.count(outcome):
                 return VenueStatus(outcome.value)
@@ -114,15 +115,15 @@ class RecentVenue(NamedTuple):
         return VenueStatus.NOT_SEARCHED if self.searched_from is None else VenueStatus.NONE_FOUND
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many swaps have this outcome."""
+        """Return the number of swaps with `outcome`."""
         return sum(each.swap.outcome is outcome for each in self.swaps)
 
 
 class RecentVerification(NamedTuple):
-    """The newest `per_venue` swaps of each protocol of a network, up to the block `head`, with their quotes.
+    """The newest `per_venue` swaps in each protocol of a network, up to the block `head`, with their quotes.
 
-    `tokens` are those of the swaps, by address. `requests` is the number of HTTP requests sent. `problem` says which
-    failure or limit ended the run early; it is empty if none did.
+    `tokens` are the tokens in the swaps, by address. `requests` is the number of HTTP requests sent. `problem` says
+    which failure or limit ended the run early; it is empty if the run was complete.
     """
 
     network: Network
@@ -134,12 +135,12 @@ class RecentVerification(NamedTuple):
     problem: str = ""
 
     def total(self, outcome: Outcome) -> int:
-        """Return how many swaps of all protocols have this outcome."""
+        """Return the number of swaps with `outcome` in all protocols."""
         return sum(venue.count(outcome) for venue in self.venues)
 
     @own_document
     def document(self) -> RecentVerificationJson:
-        """Return the JSON of `swapcli verify --recent`."""
+        """Return the JSON that `swapcli verify --recent` prints."""
         return {
             "network": self.network.name,
             "block": self.head.number,
@@ -154,7 +155,8 @@ class RecentVerification(NamedTuple):
         }
 
     def check(self) -> None:
-        """Raise `SwapDiffers` if a swap paid a different amount than its quote, `UpstreamError` if none was equal."""
+        """Raise `SwapDiffers` if a swap paid a different amount than its quote, and `UpstreamError` if no swap matched
+        its quote."""
         swaps = sum(len(venue.swaps) for venue in self.venues)
         different = self.total(Outcome.DIFFERENT)
         if different:
@@ -171,7 +173,7 @@ class RecentVerification(NamedTuple):
         raise UpstreamError(": ".join([what, *reasons[:1]]), details={"swaps": swaps})
 
     def agreements(self) -> dict[str, Agreement]:
-        """Return, by protocol, how many swaps matched their quotes, and the newest of their blocks.
+        """Return the number of swaps that matched their quotes, and the newest block with such a swap, by protocol.
 
         Protocols with a swap that differed are omitted.
         """
@@ -201,12 +203,12 @@ def verify_recent_swaps(
     on_swap: OnSwap | None = None,
     pool: str | None = None,
 ) -> RecentVerification:
-    """Find the last `count` swaps of each protocol, and quote each on the state just before it.
+    """Find the last `count` swaps in each protocol, and quote each on the state just before it.
 
-    `protocols` are names as in `ProtocolInfo.amm_name`, all of the network if None; with a `pool`, given by its key,
-    only its swaps are found. `on_swap` receives each swap as soon as it is verified. Raises `InvalidOption`,
-    `UnknownProtocol`, `InvalidInput` for an unknown pool, and `UpstreamError` if the node does not return its newest
-    block.
+    `protocols` are names as in `ProtocolInfo.amm_name`; None means all protocols of the network. If `pool` (a key) is
+    given, only that pool's swaps are found. `on_swap` receives each swap as soon as it is verified. Raises
+    `InvalidOption`, `UnknownProtocol`, `InvalidInput` for an unknown pool, and `UpstreamError` if the node does not
+    return its latest block.
     """
     check_recent_count(count)
     run = _Run(node, known, count, RequestLimits(node, max_requests, max_duration_s), on_swap)
@@ -214,7 +216,7 @@ def verify_recent_swaps(
 
 
 class RequestLimits:
-    """How many requests a run may still send, and how long it may still take."""
+    """The number of requests that a run may still send, and the time that it may still take."""
 
     def __init__(self, node: CountingNode, max_requests: int, max_duration_s: float | None = None) -> None:
         self._node, self._max_requests = node, max_requests
@@ -223,20 +225,20 @@ class RequestLimits:
 
     @property
     def sent(self) -> int:
-        """The requests of this run."""
+        """The number of requests that this run has sent."""
         return self._node.round_trips - self._first_request
 
     def begin(self) -> None:
-        """Allow this many requests to a public node."""
+        """Allow the run's requests on a node that has a budget, such as a public node."""
         if isinstance(self._node, BudgetedNode):
             self._node.allow_requests(self._max_requests)
 
     def allows(self, requests: int) -> bool:
-        """Return whether this many further requests are allowed."""
+        """Return whether the run may send `requests` more requests."""
         return self.sent + requests <= self._max_requests
 
     def problem(self, share: float = 1.0) -> str:
-        """Return why nothing more may be read, with this share of the limits; empty if reads may continue."""
+        """Return why nothing more may be read once `share` of the limits is used up; empty if reads may continue."""
         if self.sent >= self._max_requests * share:
             return f"this run has used all of its {self._max_requests:,} requests"
         if self._max_duration_s is not None and time.monotonic() >= self._started_s + self._max_duration_s * share:
@@ -386,7 +388,7 @@ class _Run:
             return self._problem
         if recent.problem:
             return recent.problem.message
-        return self._limits.problem(_SEARCH_SHARE) or "its pools had no more swaps since the first block"
+        return self._limits.problem(_SEARCH_SHARE) or "its pools have had no other swaps since the first block"
 
 
 def _chosen(network: Network, names: Collection[str] | None) -> tuple[ProtocolInfo, ...]:

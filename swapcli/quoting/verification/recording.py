@@ -1,17 +1,17 @@
 """Record mined swaps with the state of their pools at the parent block, so that others can replay them.
 
-The form is a list of pools, each with its state as in market files and the swaps that followed on it:
+A recording is a list of pools, each with its state as in market files, and the swaps that were made in that state:
 
 | key | meaning |
 |---|---|
 | `family`, `tokens`, `decimals`, `fee_ppm`, `state` | the pool at the parent block |
 | `swaps` | `token_in`, `token_out`, `amount_in`, `amount_out` of each swap's event, and `error`, always null |
 | `sequential` | true: each swap acts on the state that the one before it left |
-| `source`, `note` | chain, pool, blocks, logs and transactions; what the program's own quotes said of the swaps |
+| `source`, `note` | chain, pool, blocks, logs and transactions; how the program's own quotes compare with the swaps |
 
 The amounts come from the chain alone. A swap is omitted if something besides the pool's own swaps changed the pool
 earlier in the block, or if its event does not show the output of an exact input. A recording names public contracts,
-blocks and transactions, but nothing about the node or the user.
+blocks and transactions. It contains nothing about the node or the user.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DEFAULT_COUNT: Final = 20
 
 
 class RecordedPool(NamedTuple):
-    """A pool at the parent block of `block`, and the swaps that followed on it, up to one of `transactions`.
+    """A pool at the parent block of `block`, and the swaps made in it after that, up to the last of `transactions`.
 
     `different` is the number of swaps that paid a different amount than their quotes.
     """
@@ -50,7 +50,7 @@ class RecordedPool(NamedTuple):
     different: int
 
     def document(self) -> RecordedPoolJson:
-        """Return the pool in the form of recorded swaps."""
+        """Return the pool in the format of recorded swaps."""
         pool, logs = self.pool, ", ".join(str(event.last_log) for event in self.swaps)
         transactions = ", ".join(self.transactions) or "unknown to the node"
         equal = len(self.swaps) - self.different
@@ -71,7 +71,7 @@ class RecordedPool(NamedTuple):
 
 
 class SkippedSwap(NamedTuple):
-    """A mined swap that is not recorded, and why."""
+    """A mined swap that was not recorded, with the reason."""
 
     pool: str
     block: int
@@ -79,7 +79,8 @@ class SkippedSwap(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """Recorded pools, and the skipped swaps. `problem` says why the run ended early; it is empty if it did not."""
+    """Recorded pools, and the skipped swaps. `problem` says why the run ended early; it is empty if the run was
+    complete."""
 
     network: Network
     pools: tuple[RecordedPool, ...]
@@ -92,7 +93,7 @@ class Recording(NamedTuple):
         return sum(len(each.swaps) for each in self.pools)
 
     def document(self) -> list[RecordedPoolJson]:
-        """Return the JSON of `swapcli record`."""
+        """Return the JSON that `swapcli record` prints."""
         return [each.document() for each in self.pools]
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Read a mined transaction and its swaps' pools at the parent block, and compare the swaps with their quotes."""
+"""Read a mined transaction, and the pools of its swaps at the parent block, and compare the swaps with their quotes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ OpenAtBlock = Callable[[BlockHeader, int], QuoteSource]
 
 
 def check_transaction_hash(text: str) -> None:
-    """Raise `InvalidInput` for an invalid transaction hash."""
+    """Raise `InvalidInput` if `text` is not a valid transaction hash."""
     if _is_hash(text):
         return
     digits = text.lower().removeprefix("0x")
@@ -77,17 +77,17 @@ def check_transaction_hash(text: str) -> None:
 
 
 class BestRoute(NamedTuple):
-    """The output of the best route at the parent block; `problem` says why there is no quote."""
+    """The output of the best route at the parent block. `problem` says why there is none."""
 
     quote: QuoteResult | None
     problem: str = ""
 
 
 class Verification(NamedTuple):
-    """The swaps of a transaction with their quotes. `tokens` are those of the swaps, by address.
+    """The swaps in a transaction with their quotes. `tokens` are the tokens in the swaps, by address.
 
-    `net` is their total sale and purchase, None if that is not a single swap, in which case `best` is None as well. The
-    transaction used `gas_used` units of gas at `gas_price_wei`.
+    `net` is the net swap of all swaps together. It is None if they do not add up to a single swap, and then `best` is
+    None as well. The transaction used `gas_used` units of gas at `gas_price_wei`.
     """
 
     network: Network
@@ -103,7 +103,7 @@ class Verification(NamedTuple):
 
     @own_document
     def document(self) -> VerificationJson:
-        """Return the JSON of `swapcli verify`."""
+        """Return the JSON that `swapcli verify` prints."""
         return {
             "network": self.network.name,
             "transaction": self.transaction,
@@ -118,7 +118,8 @@ class Verification(NamedTuple):
         }
 
     def check(self) -> None:
-        """Raise `SwapDiffers` if a swap paid a different amount than its quote, `UpstreamError` if none was quoted."""
+        """Raise `SwapDiffers` if a swap paid a different amount than its quote, and `UpstreamError` if no swap could be
+        quoted."""
         different = self.count(Outcome.DIFFERENT)
         if different:
             raise SwapDiffers(
@@ -134,11 +135,12 @@ class Verification(NamedTuple):
             )
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many swaps have this outcome."""
+        """Return the number of swaps with `outcome`."""
         return sum(swap.outcome is outcome for swap in self.swaps)
 
     def agreements(self) -> dict[str, Agreement]:
-        """Return, by protocol, how many swaps matched their quotes; protocols with a swap that differed are omitted."""
+        """Return the number of swaps that matched their quotes, by protocol. Protocols with a swap that differed are
+        omitted."""
         counts = {
             outcome: Counter(swap.pool.protocol for swap in self.swaps if swap.pool and swap.outcome is outcome)
             for outcome in (Outcome.EQUAL, Outcome.DIFFERENT)
@@ -155,7 +157,7 @@ class Verification(NamedTuple):
 
 
 def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
-    """Return the opener of sources that quote at a node's blocks, starting with the `known` pools."""
+    """Return a function that opens sources which quote at the node's blocks, starting from the `known` pools."""
 
     def open_at_block(block: BlockHeader, gas_price_wei: int) -> QuoteSource:
         return LiveSource(known, view_block(node, block, gas_price_wei), SYSTEM_CLOCK, tag=None)
@@ -166,10 +168,10 @@ def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
 def verify_transaction(
     node: ReceiptNode, known: PoolSource, transaction: str, open_at_block: OpenAtBlock
 ) -> Verification:
-    """Quote every swap of a mined transaction on the state just before it.
+    """Quote every swap in a mined transaction on the state just before it.
 
-    `known` are pools that need not be looked up by their contracts. Raises `InvalidInput` for a transaction that does
-    not exist or has no swaps, `NotMined`, and `UpstreamError`, also if the node no longer has the state.
+    `known` provides pools that need not be looked up through their contracts. Raises `InvalidInput` for a transaction
+    that does not exist or has no swaps, `NotMined`, and `UpstreamError`, also if the node no longer has the state.
     """
     network = known.network
     check_transaction_hash(transaction)
@@ -177,7 +179,9 @@ def verify_transaction(
     found = (event for event in find_swaps(receipt.logs) if not event.moves_nothing)
     events = [event for event in found if not _is_other_vault(event, known)]
     if not events:
-        raise InvalidInput(f"{transaction} has no swap in a pool of a known kind", details={"transaction": transaction})
+        raise InvalidInput(
+            f"{transaction} contains no swap in a known kind of pool", details={"transaction": transaction}
+        )
     block, parent = _read_blocks(node, transaction, receipt)
     reader = MulticallReader(node, parent, network.multicall)
     with _needs_archive_node(parent):
@@ -269,7 +273,7 @@ def _find_best_route(open_at_block: OpenAtBlock, parent: BlockHeader, receipt: R
 
 
 def swap_document(network: Network, tokens: Mapping[str, Token], swap: VerifiedSwap) -> VerifiedSwapJson:
-    """Return the JSON of a mined swap; `tokens` are by address."""
+    """Return the JSON of a mined swap. `tokens` are by address."""
     amounts, pool = swap.event.amounts, swap.pool
     return {
         "logIndex": swap.event.last_log,

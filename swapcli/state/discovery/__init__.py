@@ -1,3 +1,3 @@
-"""Find the pools of a network: in factories' lists, in their events, or by the tokens of an order."""
+"""Find the pools of a network in factories' lists, in factories' events, or by the tokens in an order."""
 
 PUBLIC = ("pair_lookup", "pool_discovery", "token_pools")

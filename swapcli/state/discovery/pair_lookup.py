@@ -1,10 +1,11 @@
-"""Find the pools of given tokens by querying factories for each pair, in few round trips for few tokens.
+"""Find the pools that trade given tokens by querying factories for each pair of tokens. A few tokens take few round
+trips.
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. They are still needed for
 pools that cannot be looked up by their tokens: Balancer, Curve, DODO, RingSwap, Valantis and PancakeSwap Infinity
 pools, Uniswap V3 and V4 pools with unusual fees, V4 pools with a hook that is not in the catalogue, and Ekubo pools
-whose fee or tick spacing has not been recorded. On Starknet these are the Ekubo pools and pairs, whose factories have
-short lists.
+whose fee or tick spacing has not been recorded. On Starknet, they are needed for such Ekubo pools, and for pair
+contracts, whose factories have short lists.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ PairPools = BatchRead[Sequence[PoolRef]]
 
 
 class PairQuery(NamedTuple):
-    """A factory's function that returns a pair's pool: its signature, and the arguments after the tokens."""
+    """A query for a pair's pool: the factory, the signature of its function, and the arguments after the two tokens."""
 
     factory: Factory
     name: str = ""
@@ -104,13 +105,13 @@ class PairQuery(NamedTuple):
 
 
 def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
-    """Return how many pairs of currencies the pools of these tokens may have."""
+    """Return the number of pairs to query for `tokens`, including pairs with native currency."""
     count = len({*tokens} - {ZERO_ADDRESS})
     return count * (count - 1) // 2 + (count - 1 if wrapped_native in tokens else 0)
 
 
 def count_queries(factories: Iterable[Factory]) -> int:
-    """Return approximately how many calls it takes to look up one pair."""
+    """Return the approximate number of calls needed to look up one pair."""
     return sum(_query_count(factory) for factory in factories)
 
 
@@ -128,12 +129,13 @@ def find_pair_pools(
     first: int = 0,
     last: int | None = None,
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of these factories between any two of `tokens` (canonical addresses), each pool once.
+    """Yield each pool of `factories` that trades two of `tokens` (canonical addresses), once.
 
-    All pairs are ordered by their tokens, and those from `first` to `last - 1` are looked up.
+    The pairs are ordered by their tokens, and the pairs at positions `first` to `last - 1` are looked up.
 
-    Native currency counts as its wrapped form. References are like those of `pool_discovery`, with Uniswap V4 ticks at
-    the reader's block. A factory without such a function is skipped, and listed by its address. Raises `UpstreamError`.
+    Native currency counts as its wrapped form. References have the same form as in `pool_discovery`, with the ticks of
+    Uniswap V4 pools at the reader's block. A factory that cannot be queried by pair is skipped, and its address is
+    listed. Raises `UpstreamError`.
     """
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:
@@ -156,7 +158,7 @@ def find_pair_pools(
 
 
 def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]]) -> Iterator[tuple[str, PairPools]]:
-    """Yield one read for each query and each pair from `currencies_of`, named by both."""
+    """Yield one named read for each combination of a query and a pair from `currencies_of`."""
     for query in queries:
         address = query.factory.address
         if query.factory.kind == ContractKind.UNISWAP_V4:
@@ -176,7 +178,8 @@ def pair_reads(queries: Sequence[PairQuery], pairs: Sequence[tuple[Pair, Pair]])
 
 
 def currencies_of(pairs: Sequence[Pair], wrapped_native: str | None) -> Iterator[tuple[Pair, Pair]]:
-    """Yield each pair of currencies with the tokens that represent them; native currency sorts before all others."""
+    """Yield each pair of currencies, and the pair of tokens that represents it. Native currency sorts before all
+    others."""
     yield from ((pair, pair) for pair in pairs)
     for pair in pairs if wrapped_native else ():
         if wrapped_native in pair:
@@ -250,19 +253,19 @@ def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
 
 
 def can_be_queried(factory: Factory) -> bool:
-    """Return whether this factory's pools can be looked up by their tokens."""
+    """Return whether a factory's pools can be looked up by their tokens."""
     return factory.kind in _NAMES or factory.kind in _OTHERS_BY_TOKENS
 
 
 def can_be_searched(factory: Factory) -> bool:
-    """Return whether a factory that lists its pools also finds pools by two tokens: Curve's factories do."""
+    """Return whether a factory that lists its pools can also search them by two tokens, as Curve's factories can."""
     return _CURVE_LIST in KINDS[factory.kind].list_functions
 
 
 def read_pools_in_list(factory: Factory, pair: Pair) -> BatchRead[tuple[str, ...]]:
-    """Return the addresses of a Curve factory's first pools for two tokens, in one round.
+    """Return the addresses of the first pools in a Curve factory that trade both tokens of `pair`, in one round.
 
-    Some of these factories revert past the last pool, others return zero (`find_pool_for_coins` in Curve's factories).
+    Some Curve factories revert past the last pool, and others return zero (`find_pool_for_coins` in Curve's factories).
     """
     answers = yield [
         ContractCall(factory.address, encode_call(_CURVE_SEARCH, *pair, n), may_revert=True, group=factory.address)
@@ -273,7 +276,7 @@ def read_pools_in_list(factory: Factory, pair: Pair) -> BatchRead[tuple[str, ...
 
 
 def read_queries(factory: Factory, pair: Pair) -> BatchRead[Sequence[PairQuery]]:
-    """Return the queries that a factory supports, tested with one pair, in one round."""
+    """Return the queries that a factory supports. Each is tested with `pair`, in one round."""
     if factory.kind == ContractKind.UNISWAP_V4:
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)

@@ -1,6 +1,6 @@
-"""Find the pools of a network: in the lists that factories keep, or in creation events.
+"""Find the pools of a network in the lists that factories keep, or in creation events.
 
-Results are `PoolRef`s without the decimals of their tokens; `with_decimals` adds them once the tokens are known.
+Results are `PoolRef`s whose tokens' decimals are missing. `with_decimals` adds the decimals once the tokens are known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BATCH_SIZE: Final = 500  # pools read together; chosen
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
-    """Return the factories of these protocols (all if None), and the protocols whose factory is unknown.
+    """Return the factories of `protocols` (all protocols if None), and the protocols whose factory is unknown.
 
     Raises `ConfigError` for an invalid definition.
     """
@@ -108,7 +108,8 @@ def _only_fee(deployment: Deployment) -> int | None:
 
 
 class FactoryPools(NamedTuple):
-    """A factory's list: its length, and the function that returns an entry, or all `addresses`."""
+    """A factory's list of pools. The list is read entry by entry with `entry_function`, or is already complete in
+    `addresses`."""
 
     factory: Factory
     length: int
@@ -117,14 +118,15 @@ class FactoryPools(NamedTuple):
 
 
 def read_pool_lists(reader: MulticallReader, factories: Sequence[Factory]) -> list[FactoryPools | SkippedItem]:
-    """Return the lists of these factories in one round, or why one cannot be read. Raises `UpstreamError`."""
+    """Return the pool lists of `factories` in one round, or the reason why a list cannot be read. Raises
+    `UpstreamError`."""
     return run_batched([(factory.address, read_list_length(factory)) for factory in factories], reader.call)
 
 
 def read_listed_pools(
     reader: MulticallReader, listing: FactoryPools, first: int, last: int
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
+    """Yield the pools in a factory's list from index `first` to `last - 1`, in order. Raises `UpstreamError`."""
     factory, last = listing.factory, min(last, listing.length)
     size = _BATCH_SIZE * reader.width
     for start in range(first, last, size):
@@ -133,7 +135,7 @@ def read_listed_pools(
 
 
 def read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
-    """Read the length of a factory's list in one round, or the list as a whole."""
+    """Read the length of a factory's list in one round, or the complete list if the factory returns it at once."""
     if KINDS[factory.kind].is_pool_itself:
         # The chain may not have the catalogue's contract; then this fails.
         ref = yield from pool_reader(factory.kind).read_constants(factory, factory.address)
@@ -150,7 +152,7 @@ def read_list_length(factory: Factory) -> BatchRead[FactoryPools]:
 
 
 def read_list_entry(listing: FactoryPools, number: int) -> BatchRead[PoolRef]:
-    """Read an entry: the pool's address in a first round unless it is known, then its constants."""
+    """Read an entry of a list: first the pool's address, unless it is known, and then the pool's constants."""
     factory, entry = listing.factory, listing.entry_function
     if listing.addresses:
         address = listing.addresses[number]
@@ -161,7 +163,7 @@ def read_list_entry(listing: FactoryPools, number: int) -> BatchRead[PoolRef]:
 
 
 def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogFilter | None:
-    """Return the filter of the creation events of all factories without a list; None if there is no such factory."""
+    """Return the filter for creation events from all factories without a list; None if every factory has a list."""
     without_list = [factory for factory in factories if not factory.is_enumerable]
     topics = dict.fromkeys(topic_of(signature) for factory in without_list for signature in factory.creation_events)
     addresses = tuple(factory.address for factory in without_list)
@@ -171,7 +173,7 @@ def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogF
 def read_created_pools(
     reader: MulticallReader, factories: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """Yield the pools of creation events, in order; `factories` are by address. Raises `UpstreamError`."""
+    """Yield the pools announced by creation events, in order. `factories` are by address. Raises `UpstreamError`."""
     size = _BATCH_SIZE * reader.width
     for start in range(0, len(logs), size):
         batch = [log for log in logs[start : start + size] if log.address in factories]

@@ -1,8 +1,8 @@
 """Find the pools of a few tokens for one quote, with their state, in few round trips.
 
 Like a sync with named tokens, it queries each factory for the pairs (`pair_lookup`). For other factories, it reads
-short lists, searches Curve's long ones, and reads the creation events of a chain that is short enough for one query.
-The remaining factories are named and left to a sync. Everything is read at the reader's block. When a node's requests
+short lists, searches Curve's long lists, and reads creation events if the chain is short enough for one query. It names
+the remaining factories, whose pools only a sync finds. Everything is read at the reader's block. When a node's requests
 are spent, the look-up ends early with the pools found so far, and the next one continues there.
 """
 
@@ -57,12 +57,12 @@ _MIN_TOKENS: Final = 2
 
 @dataclass
 class LookedUpPools:
-    """The results of a look-up. Everything is by address or key, and `tokens` are those described by the chain.
+    """The results of a look-up, by address or key. `tokens` are described by their contracts.
 
-    `pairs` are those that were looked up completely. `refs` are pools that were found but not read, because the node's
-    requests were spent. `queries` are the functions of factories, for later look-ups. `left_out` are the names of
-    protocols whose pools were not looked up. `more` are the results of further reads, and `without_code` the addresses
-    of contracts that do not exist.
+    `pairs` were looked up completely. `refs` are pools that were found but not read, because the node's requests were
+    spent. `queries` are the functions of factories, for later look-ups. `left_out` names the protocols whose pools were
+    not looked up. `more` has the results of the additional reads, and `without_code` the addresses at which there is no
+    contract.
     """
 
     pools: dict[str, Pool] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class LookedUpPools:
 
 
 def pairs_among(tokens: Collection[str]) -> list[Pair]:
-    """Return all pairs of tokens, by canonical address, in the token order of pools."""
+    """Return all pairs among `tokens`, as canonical addresses in the order in which pools list their tokens."""
     return list(combinations(sorted({*tokens} - {ZERO_ADDRESS}), 2))
 
 
@@ -91,10 +91,11 @@ def look_up_pools(
     more: Sequence[tuple[str, BatchRead[Any]]] = (),
     reserve: int = 0,
 ) -> LookedUpPools:
-    """Find the pools that trade one of these `pairs`, and read them and `refs`, which were found earlier.
+    """Find the pools that trade one of `pairs`, and read their state. Also read the pools in `refs`, which were found
+    earlier.
 
-    `known` are tokens by address that need not be read, and `queries` are the result of an earlier look-up. The reads
-    in `more` share the rounds. If the number of requests is limited, `reserve` of them are left for the caller. Raises
+    `known` are the tokens that need not be read, by address. `queries` are the result of an earlier look-up. The reads
+    in `more` share the rounds. If the number of requests is limited, `reserve` requests are left for the caller. Raises
     `UpstreamError`, but not for spent requests, and `ConfigError` for an invalid definition.
     """
     return _TokenPoolLookup(reader, network, pairs, known, queries or {}, refs, reserve).run(more)

@@ -6,9 +6,10 @@ from __future__ import annotations
 class FeedCounters:
     """Counters since the start of the process.
 
-    `entries` were applied; `gaps` are entries that do not continue from the market; `mismatches` are markets whose hash
-    differs from the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded;
-    `reorganizations` are applied entries that undo blocks.
+    `entries` is the number of applied entries, and `reorganizations` the number among them that undo blocks. `gaps`
+    counts entries that do not continue from the market. `mismatches` counts markets whose hash differs from the
+    publisher's. `rejected` counts malformed entries, snapshots and pools. `snapshots` is the number of loaded
+    snapshots.
     """
 
     def __init__(self) -> None:

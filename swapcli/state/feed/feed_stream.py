@@ -1,4 +1,4 @@
-"""The feed of a network on a Redis server: a stream of entries, the newest snapshot, and who may write.
+"""A network's feed on a Redis server: a stream of entries, the newest snapshot, and the lease of the current writer.
 
 | key `swapcli:feed:{NETWORK}:` | content |
 |---|---|
@@ -112,7 +112,7 @@ return {{'OK'}}
 
 
 class WriteResult(StrEnum):
-    """The server's response to a writer."""
+    """The server's response to a write."""
 
     OK = "OK"
     STANDBY = "STANDBY"
@@ -126,9 +126,9 @@ class WriteResult(StrEnum):
 
 
 class NewestEntry(NamedTuple):
-    """The id of the newest entry, and the hash of the market after it.
+    """The id of the feed's newest entry, and the hash of the market after that entry.
 
-    For a writer, it also has the entry's block, whose hash is empty if unknown, and the age of the snapshot.
+    A writer also receives the entry's block, the block's hash (empty if unknown), and the age of the snapshot.
     """
 
     id: str
@@ -139,14 +139,15 @@ class NewestEntry(NamedTuple):
 
 
 class SnapshotVersion(NamedTuple):
-    """The entry after which a snapshot was made, and its time: a damaged one may be replaced after the same entry."""
+    """The version of a snapshot: the entry after which it was made, and the time. A damaged snapshot may be replaced by
+    one made after the same entry."""
 
     id: str
     written: bytes | None
 
 
 class StreamEntry(NamedTuple):
-    """An entry of the stream; `data` is None if it has none."""
+    """An entry of the stream. `data` is None if the entry has none."""
 
     id: str
     data: bytes | None
@@ -177,7 +178,7 @@ class _Feed:
 
 
 class FeedWriter(_Feed):
-    """Writes the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+    """Writes the feed of a network. Use it in one thread only. All methods raise `UpstreamError`."""
 
     def __init__(self, server: RedisUrl, network: str, timeout_s: float, *, lease_s: float = LEASE_S) -> None:
         super().__init__(server, network, timeout_s)
@@ -190,13 +191,14 @@ class FeedWriter(_Feed):
 
     @property
     def channel(self) -> str:
-        """The channel to which only this writer subscribes, as long as it lives."""
+        """The channel to which this writer alone subscribes while it is alive."""
         return self._channels + self._name
 
     def acquire(self, block: int) -> tuple[WriteResult, NewestEntry | None]:
-        """Become the writer, unless another one is alive or the feed is at a later block than `block`.
+        """Acquire the writer's lease, unless another writer is alive or the feed has reached a later block than
+        `block`.
 
-        The newest entry is None if there is none.
+        The returned entry is None if the feed is empty.
         """
         self._may_subscribe = True
         self._subscribe()
@@ -212,7 +214,7 @@ class FeedWriter(_Feed):
         return WriteResult(result), newest
 
     def renew(self) -> WriteResult:
-        """Show that this writer lives."""
+        """Renew the lease, to show that this writer is alive."""
         result, subscribers = self._write(_RENEW, self._lease_ms, self._channels)
         if subscribers == "0":
             self._unsubscribe()  # the next command subscribes again
@@ -225,17 +227,19 @@ class FeedWriter(_Feed):
     def append(
         self, data: bytes, block: int, state_hash: str, after: str, block_hash: str = ""
     ) -> tuple[WriteResult, str]:
-        """Append an entry after the entry `after`, and return its id; empty if it was not appended."""
+        """Append `data` as the entry after `after`. Return the result and the new entry's id, empty if nothing was
+        appended."""
         return self._write(_APPEND, self._lease_ms, after, block, state_hash, data, MAX_ENTRIES, block_hash)
 
     def begin(
         self, data: bytes, block: int, state_hash: str, snapshot: bytes, block_hash: str = ""
     ) -> tuple[WriteResult, str]:
-        """Append an entry after the newest one, with the snapshot after it. Return as `append`."""
+        """Append an entry after the newest one, and set the snapshot made after it. Return the same as `append`."""
         return self._write(_BEGIN, self._lease_ms, block, state_hash, data, MAX_ENTRIES, snapshot, block_hash)
 
     def set_snapshot(self, data: bytes, entry_id: str) -> WriteResult:
-        """Replace the snapshot with one made after that entry. Drop the entries before the previous snapshot."""
+        """Replace the snapshot with one made after the entry `entry_id`. Drop the entries before the previous
+        snapshot."""
         return WriteResult(self._run(_SNAPSHOT, self._name, self._token, entry_id, data)[0])
 
     def close(self) -> None:
@@ -286,27 +290,28 @@ class FeedWriter(_Feed):
 
 
 class FeedReader(_Feed):
-    """Reads the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+    """Reads the feed of a network. Use it in one thread only. All methods raise `UpstreamError`."""
 
     def read_snapshot(self) -> StreamEntry | None:
-        """Return the snapshot with the id of the entry after which it was made; None if there is none."""
+        """Return the current snapshot, with the id of the entry after which it was made; None if there is no
+        snapshot."""
         with translate_redis_errors(self.server):
             entry_id, data = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "data"))
             return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
 
     def read_snapshot_version(self) -> SnapshotVersion | None:
-        """Return the version of the current snapshot; None if there is none."""
+        """Return the version of the current snapshot; None if there is no snapshot."""
         with translate_redis_errors(self.server):
             entry_id, written = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "written"))
             return None if entry_id is None else SnapshotVersion(_parse_id(entry_id), written)
 
     def request_snapshot(self) -> None:
-        """Ask the writer for a new snapshot, if this user may write to the server."""
+        """Ask the writer for a new snapshot. Does nothing if this user may not write to the server."""
         with suppress(UpstreamRejected), translate_redis_errors(self.server):
             self._client.set(self._requested, "1", ex=_REQUEST_S)
 
     def read_newest(self) -> NewestEntry | None:
-        """Return the last known newest entry; None if there never was one, or if the server has lost its data."""
+        """Return the feed's newest entry; None if there has never been one, or if the server has lost its data."""
         with translate_redis_errors(self.server):
             entry_id, state_hash = cast("list[bytes | None]", self._client.hmget(self._state, "last", "hash"))
             return (
@@ -316,8 +321,8 @@ class FeedReader(_Feed):
             )
 
     def read_entries(self, after: str, limit: int, wait_s: float = 0.0) -> list[StreamEntry]:
-        """Return up to `limit` entries after the one with this id; if there are none, wait for one up to the time
-        limit."""
+        """Return up to `limit` entries after the entry with the id `after`. If there are none, wait up to `wait_s` for
+        one."""
         block_ms = round(wait_s * 1000) or None
         with translate_redis_errors(self.server):
             answer = self._client.xread({self._blocks: after}, count=limit, block=block_ms)
@@ -330,7 +335,7 @@ class FeedReader(_Feed):
 
 
 def is_before(first: str, second: str) -> bool:
-    """Return whether the entry with the first id was added before the one with the second."""
+    """Return whether the entry with the id `first` was added before the one with the id `second`."""
     return _numbers(first) < _numbers(second)
 
 

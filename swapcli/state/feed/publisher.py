@@ -1,9 +1,9 @@
-"""Publish the blocks of a store as a feed, if no other process does.
+"""Publish the blocks of a store as a feed, unless another process is already publishing it.
 
-The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. Changes
-that could not be published go into the next entry. A writer that starts or takes over continues after the newest entry
-if its store still has that entry's block, with an entry of all changes since. Otherwise, or if the server has lost its
-data, it starts over with an entry without changes and a snapshot.
+The publisher makes entries and snapshots from a copy of the store's documents in memory. Changes that could not be
+published go into the next entry. A writer that starts or takes over continues after the newest entry if its store still
+has that entry's block, with one entry that has all changes since then. Otherwise, or if the server has lost its data,
+it starts over with an empty entry and a snapshot.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class _Change(NamedTuple):
 
 
 class FeedPublisher:
-    """Publishes the market of `store` through `writer`. All three belong to one thread.
+    """Publishes the market of `store` through `writer`. Use the publisher, the store and the writer in the same thread.
 
-    `store` may be replaced by another one with the same blocks.
+    `store` may be replaced by another store that has the same blocks.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class FeedPublisher:
         self.last_entry_bytes = self.last_snapshot_bytes = 0
 
     def publish(self) -> None:
-        """Publish the store's block unless it is already published; otherwise show that this process lives.
+        """Publish the store's block. If it is already published, only show that this process is alive.
 
         Raises `UpstreamError` if the server fails; the next call then publishes the changes.
         """
@@ -95,7 +95,7 @@ class FeedPublisher:
             self._write(header)
 
     def release(self) -> None:
-        """Let another process publish immediately. Raises `UpstreamError`."""
+        """Give up the lease, so that another process can publish immediately. Raises `UpstreamError`."""
         if self._is_writer:
             self._is_writer = False
             self._writer.release()

@@ -1,7 +1,8 @@
-"""Connections to Redis or Valkey, the only place that loads the optional package `redis`.
+"""Connections to Redis or Valkey. No other module loads the optional package `redis`.
 
-A client connects with its first command, and again after a failure. Nothing is retried: the caller decides when to use
-the server again. Errors become `UpstreamError`s that name the server without its credentials.
+A client connects when it sends its first command, and reconnects after a failure. Nothing is retried, because the
+caller decides when to use the server again. Errors become `UpstreamError`s that name the server without its
+credentials.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ INSTALL = ConfigError("Redis needs the Python package redis, which is not instal
 
 
 def parse_redis_url(url: str, key: str) -> RedisUrl:
-    """Parse the URL in the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
+    """Parse the URL in the setting or option `key`. Raises `ConfigError`, whose message does not repeat the URL."""
     try:
         return RedisUrl.parse(url)
     except ValueError:
@@ -43,13 +44,14 @@ def parse_redis_url(url: str, key: str) -> RedisUrl:
 
 
 def require_redis() -> None:
-    """Raise `ConfigError` if the package is not installed."""
+    """Raise `ConfigError` if the package `redis` is not installed."""
     if find_spec("redis") is None:
         raise INSTALL
 
 
 def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
-    """Return a client for threads. `timeout_s` is for connecting and for each response; blocking reads need more.
+    """Return a synchronous client. `timeout_s` limits connecting and each response, so it must exceed the time that a
+    blocking read waits.
 
     Raises `ConfigError` if the package is not installed.
     """
@@ -63,7 +65,7 @@ def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
 
 
 def open_async_redis(server: RedisUrl, timeout_s: float) -> AsyncRedis:
-    """Return a client for one event loop, as `open_redis` does for threads."""
+    """Return an asynchronous client for one event loop. Otherwise the same as `open_redis`."""
     try:
         from redis import asyncio
         from redis.asyncio.retry import Retry
@@ -93,7 +95,7 @@ def _options(server: RedisUrl, timeout_s: float) -> dict[str, Any]:
 
 @contextmanager
 def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
-    """Raise errors of the package `redis` in the context, and those of values it cannot use, as `UpstreamError`s."""
+    """Translate errors raised in the context, by the package `redis` or by unusable values, to `UpstreamError`s."""
     from redis.exceptions import RedisError
 
     try:
@@ -106,7 +108,7 @@ def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
 
 
 def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
-    """Return an error that explains why a command failed, without any text that the server or the client repeats."""
+    """Return an error that explains why a command failed. Its message repeats no text from the server or the client."""
     from redis import exceptions
 
     shown, details = server.shown, {"server": server.shown}
@@ -120,7 +122,7 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
         return UpstreamRejected(f"{shown} {problem}", hint=hint, details=details)
     if _has_untrusted_certificate(error):
         return Unreachable(
-            f"{shown} has no certificate for this name from a known authority",
+            f"{shown} does not have a trusted certificate for its host name",
             hint="SSL_CERT_FILE names a file with the certificate of your own authority",
             details=details,
         )
@@ -141,7 +143,7 @@ def _find_rejection(error: Exception) -> tuple[str, str | None] | None:
         ((exceptions.NoPermissionError, exceptions.AuthorizationError), _NO_RIGHT),
         (exceptions.ReadOnlyError, ("is a read-only replica", _USE_PRIMARY)),
         (exceptions.MasterDownError, ("is a replica without a primary server", _USE_PRIMARY)),
-        (exceptions.OutOfMemoryError, ("has no memory left", None)),
+        (exceptions.OutOfMemoryError, ("is out of memory", None)),
         (cluster_errors, _IN_CLUSTER),
     )
     for classes, rejection in by_class:
@@ -160,7 +162,10 @@ def _has_untrusted_certificate(error: BaseException) -> bool:
 
 
 _WRONG_PASSWORD: Final = ("rejects the user name or password", None)
-_NO_RIGHT: Final = ("does not allow this user the needed commands", "see swapcli help scale for the rights it needs")
+_NO_RIGHT: Final = (
+    "does not allow this user to run all the commands that swapcli needs",
+    "see swapcli help scale for the rights it needs",
+)
 _USE_PRIMARY: Final = "use the primary server"
 _IN_CLUSTER: Final = (
     "is part of a Redis Cluster, which swapcli does not support",

@@ -1,4 +1,4 @@
-"""The pools of each token of a market, found in their documents without parsing them."""
+"""An index of a market's pools by token, built from the pools' documents without parsing them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _TOKENS: Final = re.compile(rb'"tokens":\["([^]]*)"\]')
 
 
 def tokens_of(document: bytes) -> list[str]:
-    """Return the addresses of a pool's tokens; empty if its document has a different form."""
+    """Return the addresses of a pool's tokens; empty if the document does not have the expected form."""
     found = _TOKENS.search(document)
     return found[1].decode(errors="replace").split('","') if found else []
 
 
 class TokenIndex:
-    """The keys of `pools`, which are documents by key, for each token."""
+    """An index of the keys of `pools` by token. `pools` are documents by key."""
 
     def __init__(self, pools: Mapping[str, bytes]) -> None:
         self._keys: dict[str, list[str]] = {}
@@ -25,11 +25,12 @@ class TokenIndex:
             self._add(key, document)
 
     def keys(self, token: str) -> Collection[str]:
-        """Return the keys of the pools that have this token."""
+        """Return the keys of the pools that trade a token."""
         return self._keys.get(token, ())
 
     def update(self, pools: Mapping[str, bytes], changed: Mapping[str, bytes | None]) -> None:
-        """Add and remove pools; `pools` are those before the change."""
+        """Add and remove pools. `pools` are the documents before the change, and `changed` has None for each removed
+        pool."""
         for key, document in changed.items():
             before = pools.get(key)
             if before is None and document is not None:

@@ -1,4 +1,4 @@
-"""Parse addresses of market files: hex digits in upper or lower case, with or without a valid checksum."""
+"""Parse addresses in market files: hex digits in upper or lower case, with or without a valid checksum."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch
 
 
 def read_address(value: object, kind: Kind) -> str:
-    """Return the canonical form of an address. Raises `InvalidAddress` with the problem, for the field that contains
-    it."""
+    """Return the canonical form of an address. Raises `InvalidAddress` with the problem; the caller adds the field's
+    name."""
     if not isinstance(value, str):
         raise InvalidAddress("missing" if value is None else f"expected an address, not {describe(value)}")
     lowered = value.lower()
@@ -26,5 +26,5 @@ def read_address(value: object, kind: Kind) -> str:
 
 
 def is_hex(text: str) -> bool:
-    """Return whether `text` is `0x` and at most 64 hex digits, so that a message may show it unchanged."""
+    """Return whether `text` is `0x` and at most 64 hex digits. A message may show such a text unchanged."""
     return _HEX(text) is not None

@@ -1,9 +1,10 @@
-"""The embedded markets in a form that opens in a tenth of the time: the result of parsing their JSON, as plain tuples.
+"""The embedded markets in a form that opens ten times faster: their parsed JSON, as plain tuples.
 
-`make markets` writes both. The JSON is the source. It is parsed if the compiled form cannot be used: because the file
-is missing or damaged, belongs to another JSON document or has records with different fields, or because the settings
-change something the market depends on. The form is that of `marshal`, which reads tuples of numbers and texts faster
-than any other module; nothing in it is executed. Its version 2 is the same in all versions of Python 3.
+`make markets` writes both the JSON and the compiled form. The JSON is the source, and is parsed if the compiled form
+cannot be used: if its file is missing or damaged, belongs to another JSON document or has records with different
+fields, or if the settings change something on which the market depends. The form is that of `marshal`, which reads
+tuples of numbers and texts faster than any other module; nothing in it is executed. Its version 2 is the same in all
+versions of Python 3.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _CHECKSUM_BYTES = 4  # bytes of a CRC-32
 
 
 class FamilyFields(NamedTuple):
-    """The written form of a family's pools: the fields of its class, and those of the records among their values.
+    """The layout of a family's pools in the compiled form: the fields of its class, and the fields of the records that
+    those values contain.
 
     A record of `records` is `(index in the state, module, class, fields)`.
     """
@@ -41,7 +43,7 @@ class FamilyFields(NamedTuple):
 
 
 class CompiledMarket(NamedTuple):
-    """A market as plain tuples, without its network.
+    """A market as plain tuples. Its network is not included.
 
     `layout` has the fields of the written records, `document` the size and CRC-32 of the JSON. A pool is `(index in
     families, address, index in protocols, index in pool_tokens, fee_ppm, state)` with the other arguments of its
@@ -70,7 +72,7 @@ _LAYOUT = tuple(each._fields for each in (CompiledMarket, FamilyFields, PoolIden
 
 
 def compile_market(market: MarketState, document: bytes, checksummed_addresses: Iterable[str]) -> bytes:
-    """Return the compiled form of a JSON document's market; the document may give only the name of its network."""
+    """Return the compiled form of the market in a JSON document. The document may give its network only by name."""
     families: dict[str, FamilyFields] = {}
     protocols = sorted({pool.protocol for pool in market.pools.values()})
     token_indices = {address: index for index, address in enumerate(market.tokens)}
@@ -108,13 +110,14 @@ def compile_market(market: MarketState, document: bytes, checksummed_addresses: 
 
 
 def with_checksum(values: Any) -> bytes:
-    """Return the content of a compiled file: plain values after the CRC-32 of their bytes."""
+    """Return the content of a compiled file: the CRC-32 of the plain values' bytes, followed by those bytes."""
     content = marshal.dumps(values, _MARSHAL_VERSION)
     return crc32(content).to_bytes(_CHECKSUM_BYTES, "little") + content
 
 
 def load_compiled(data: bytes, document: bytes) -> CompiledMarket | None:
-    """Return the market in a compiled file; None if it is damaged, or belongs to another layout or JSON document."""
+    """Return the market in a compiled file; None if the file is damaged, or belongs to another layout or JSON
+    document."""
     content = data[_CHECKSUM_BYTES:]
     if crc32(content) != int.from_bytes(data[:_CHECKSUM_BYTES], "little"):
         return None
@@ -127,7 +130,8 @@ def load_compiled(data: bytes, document: bytes) -> CompiledMarket | None:
 
 
 def build_market(compiled: CompiledMarket, network: Network) -> MarketState | None:
-    """Return the market on its network with the user's settings; None if its JSON must be checked against them."""
+    """Return the market on `network`, which includes the user's settings; None if the JSON must be checked against
+    those settings."""
     tokens = [Token(*row) for row in compiled.tokens]
     by_address = {token.address: token for token in tokens}
     wrapped = by_address.get(network.wrapped_native_address or "")

@@ -12,7 +12,7 @@ _SUFFIX, _COMPILED_SUFFIX = ".json", ".market"
 
 
 def embedded_market(name: str) -> bytes:
-    """Return the market of the network called `name` in `swap-market/1`. Raises `MarketError`."""
+    """Return the market of the network called `name`, as a `swap-market/1` document. Raises `MarketError`."""
     if name not in embedded_names():
         raise MarketError(
             f"{name} has no embedded market",
@@ -24,7 +24,7 @@ def embedded_market(name: str) -> bytes:
 
 
 def read_compiled(name: str) -> bytes | None:
-    """Return the compiled form of the market of `name`; None if there is none."""
+    """Return the compiled form of the embedded market of `name`; None if there is none."""
     try:
         with open(compiled_path(name), "rb") as file:
             return file.read()
@@ -38,7 +38,7 @@ def checksummed_addresses(document: bytes) -> set[str]:
 
 
 def embedded_names() -> tuple[str, ...]:
-    """Return the networks that have an embedded market, in alphabetical order."""
+    """Return the names of the networks that have an embedded market, in alphabetical order."""
     return tuple(sorted(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX)))
 
 

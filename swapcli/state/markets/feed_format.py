@@ -1,7 +1,8 @@
-"""Encode and decode `swap-feed/1`: the changes of a market from one block to the next, or all of it as a snapshot.
+"""Encode and decode `swap-feed/1`: either the changes of a market from one block to the next, or a snapshot of the
+whole market.
 
-Both are text in zlib's format: a line of JSON, the header, and one line for each record. A record is a token or a pool
-of `swap-market/1`, as JSON, behind its key; integers of a pool may be numbers.
+Both are text, compressed in zlib's format. The first line is the header, in JSON, and each other line is a record. A
+record is a token or a pool as in `swap-market/1`, in JSON, after its key. Integers in a pool may be JSON numbers.
 
     t ADDRESS {...}     a token that is new or has changed
     p KEY DEPTH {...}   a pool that is new or has changed, with its depth in dollars
@@ -55,7 +56,7 @@ class InvalidFeed(InvalidUpstreamResponse):
 
 
 class MarketHeader(NamedTuple):
-    """A feed's data about a market besides its tokens and pools: the block, and where its state was read.
+    """The data about a market apart from its tokens and pools: the block, and where its state was read.
 
     `block_hash` and `timestamp` (Unix seconds) are None if they are unknown. `pinned` is as in `MarketState`.
     """
@@ -71,7 +72,7 @@ class MarketHeader(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Documents of new and changed records by address or key, None for removed ones; `depths` are in dollars."""
+    """Documents of new and changed records, by address or key; None for a removed record. `depths` are in dollars."""
 
     tokens: Mapping[str, bytes | None]
     pools: Mapping[str, bytes | None]
@@ -82,9 +83,10 @@ NO_CHANGES: Final = Changes({}, {}, {})
 
 
 class FeedEntry(NamedTuple):
-    """Changes that turn the market with the hash `base` into the one with `state_hash` at the header's block.
+    """The changes that turn the market with the hash `base` into the market with `state_hash`, at the header's block.
 
-    `base` None makes it a snapshot. If the chain was reorganized, `rewound_to` is the last block before that.
+    If `base` is None, the entry is a snapshot. After a chain reorganization, `rewound_to` is the last block that is
+    still on the chain.
     """
 
     header: MarketHeader
@@ -97,8 +99,8 @@ class FeedEntry(NamedTuple):
 class FeedMarket:
     """All records of a market at one block, unparsed.
 
-    >>> market = FeedMarket()
-    >>> market.apply(decode_entry(data, MAX_ENTRY_BYTES))
+    >>> market, entry = FeedMarket(), decode_entry(data, MAX_ENTRY_BYTES)
+    >>> market.update(entry.header, entry.changes)
     """
 
     def __init__(self) -> None:
@@ -110,11 +112,11 @@ class FeedMarket:
 
     @property
     def state_hash(self) -> str | None:
-        """The hash of the market; None while it is empty."""
+        """The hash of the market; None if the market is empty."""
         return None if self.header is None else _market_hash(self._sum, self.header)
 
     def changed(self, changes: Changes) -> Changes:
-        """Return the changes without those that the market already has."""
+        """Return `changes` without the records that the market already has in that form."""
         return Changes(
             {key: document for key, document in changes.tokens.items() if self.tokens.get(key) != document},
             {key: document for key, document in changes.pools.items() if self.pools.get(key) != document},
@@ -122,7 +124,7 @@ class FeedMarket:
         )
 
     def update(self, header: MarketHeader, changes: Changes) -> None:
-        """Change the records, and advance to the header's block."""
+        """Apply changes to the records, and move the market to the header's block."""
         self._sum = self._sum_after(changes)
         _update_records(self.tokens, changes.tokens)
         _update_records(self.pools, changes.pools)
@@ -133,13 +135,14 @@ class FeedMarket:
         self.header = header
 
     def matches(self, entry: FeedEntry) -> bool:
-        """Return whether the market would have the entry's hash after its changes."""
+        """Return whether applying an entry's changes would give the market the hash in that entry."""
         return _market_hash(self._sum_after(entry.changes), entry.header) == entry.state_hash
 
     def entry(
         self, base: str | None, tokens: Iterable[str], pools: Iterable[str], rewound_to: int | None = None
     ) -> FeedEntry:
-        """Return the entry that leads here from the market with the hash `base`, which differs in these records."""
+        """Return the entry that turns the market with the hash `base` into this one. The two markets differ in `tokens`
+        and `pools`."""
         assert self.header is not None, "an empty market has no hash"
         keys = list(pools)
         changes = Changes(
@@ -150,7 +153,7 @@ class FeedMarket:
         return FeedEntry(self.header, base, _market_hash(self._sum, self.header), changes, rewound_to)
 
     def snapshot(self) -> FeedEntry:
-        """Return an entry with all records. Later changes of the market do not affect it."""
+        """Return an entry with all records. Later changes to the market do not affect the entry."""
         assert self.header is not None, "an empty market has no hash"
         changes = Changes(dict(self.tokens), dict(self.pools), dict(self.depths))
         return FeedEntry(self.header, None, _market_hash(self._sum, self.header), changes)
@@ -261,9 +264,9 @@ def _read_lines(data: bytes, max_bytes: int) -> Iterator[bytes]:
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
         if len(rest) > _MAX_LINE_BYTES:
-            raise InvalidFeed("a line of it has no end")
+            raise InvalidFeed("it ends within a line")
     if rest:
-        raise InvalidFeed("a line of it has no end")
+        raise InvalidFeed("it ends within a line")
 
 
 def _decompress(data: bytes) -> Iterator[bytes]:

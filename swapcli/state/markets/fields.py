@@ -14,7 +14,7 @@ from swapcli.state.markets.address_field import read_address
 
 
 class MarketFields(DefinitionFields):
-    """An object of a market file. Unknown keys are ignored, texts may be empty, addresses need no checksum.
+    """An object in a market file. Unknown keys are ignored, texts may be empty, and addresses need no checksum.
 
     Example: `MarketFields(document).nested("network").text("name")`.
     """
@@ -23,7 +23,7 @@ class MarketFields(DefinitionFields):
 
     @classmethod
     def of_keys(cls, value: object, path: str, known: Collection[str]) -> Self:
-        """Return the fields of an object. Unknown keys are ignored."""
+        """Return the fields of an object. Keys that are not in `known` are ignored, not rejected."""
         del known
         return cls(value, path)
 
@@ -34,11 +34,11 @@ class MarketFields(DefinitionFields):
 
     @classmethod
     def failure(cls, path: str, problem: str, *, hint: str | None = None) -> Exception:
-        """Return the `MarketError` for a value at `path` whose problem is not its type or range."""
+        """Return the `MarketError` for a value at `path` that has the right type and range, but another problem."""
         return MarketError(f"{path}: {problem}", hint=hint, details={"field": path})
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Read a string on one line; it may be empty."""
+        """Read a string without line breaks. It may be empty."""
         return default if default is not None and not self.has(key) else self.read(key, parse_line)
 
     @classmethod
@@ -51,7 +51,7 @@ class MarketFields(DefinitionFields):
 
 
 def parse_document(document: bytes | str) -> MarketFields:
-    """Parse the JSON object of a market file. Raises `MarketError` with line and column of a syntax error."""
+    """Parse the JSON object in a market file. Raises `MarketError` with the line and column of a syntax error."""
     try:
         value = parse_json_file(document)
     except InvalidJson as error:

@@ -1,7 +1,8 @@
-"""Read and write `swap-market/1`: the pools of one network at one time, as one JSON object.
+"""Read and write `swap-market/1`, which describes the pools of one network at one time as a JSON object.
 
 Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses are hex in upper or lower case.
-Unknown keys are ignored. A pool with `address_modelled: true` has a placeholder address, because its own is not known.
+Unknown keys are ignored. A pool with `address_modelled: true` has a placeholder address, because its real address is
+not known.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def parse_market(
 ) -> ParsedMarket:
     """Parse and check a market file.
 
-    `networks` looks up a name, and raises `UnknownNetwork`. Raises `InvalidPoolState`, which names pool and field, if a
-    pool is wrong (with `skip_bad_pools` the pool is omitted and its error returned), and `MarketError` for anything
-    else.
+    `networks` looks up a name, and raises `UnknownNetwork`. If a pool is invalid, raises `InvalidPoolState`, which
+    names the pool and the field. With `skip_bad_pools`, omits the pool and returns its error instead. Raises
+    `MarketError` for any other problem.
     """
     fields = parse_document(document)
     fields.read("format", _parse_format)
@@ -61,7 +62,7 @@ def render_market(market: MarketState) -> str:
     """Return the market as compact ASCII JSON.
 
     `parse_market` returns an equal market if its `networks` knows the network, or if the network has only what the
-    format can express (name, chain id, native tokens, router, names of protocols).
+    format can express (name, chain id, native tokens, router, protocol names).
     """
     entry = {
         "format": FORMAT,

@@ -1,6 +1,6 @@
-"""The `network` object of a market file: a name that the catalogue knows, a full description, or both.
+"""The `network` object in a market file: a name in the catalogue, a full description, or both.
 
-The file's fields override those of the catalogue, so a file can have its own router or list of protocols.
+Fields in the file override the catalogue's fields, so a file can have its own router or list of protocols.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _DESCRIPTION = ("chain_id", "native", "wrapped_native", "router", "protocols")
 
 
 def parse_partial_network(fields: MarketFields, networks: Callable[[str], Network]) -> Network:
-    """Return the network without the file's `wrapped_native`, which must be looked up among the file's tokens.
+    """Return the network without the file's `wrapped_native`, which the caller must look up among the file's tokens.
 
-    `wrapped_native` is the catalogue's, or None. Raises `MarketError` if the name is unknown and the description
-    incomplete.
+    Until then, `wrapped_native` has the catalogue's value, or None. Raises `MarketError` if the name is unknown and the
+    description is incomplete.
     """
     name = fields.text("name")
     if not name:
@@ -35,7 +35,8 @@ def parse_partial_network(fields: MarketFields, networks: Callable[[str], Networ
 
 
 def with_wrapped_native(network: Network, fields: MarketFields, tokens: Mapping[str, Token]) -> Network:
-    """Return `network` with the file's `wrapped_native`, which must be one of its tokens or the catalogue's."""
+    """Return `network` with the file's `wrapped_native`, which must be one of the file's tokens or the catalogue's
+    wrapped token."""
     if "wrapped_native" not in fields.values:
         return network
     address = fields.optional_address("wrapped_native", network.kind)
@@ -49,7 +50,7 @@ def with_wrapped_native(network: Network, fields: MarketFields, tokens: Mapping[
 
 
 def network_to_json(network: Network) -> dict[str, object]:
-    """Return the full description, JSON-ready."""
+    """Return the full description of a network, ready for JSON."""
     native, wrapped = network.native, network.wrapped_native
     entry: dict[str, object] = {"name": network.name}
     if network.kind is not Kind.EVM:

@@ -1,4 +1,4 @@
-"""The `pools` list of a market file. Each family reads and writes its own fields of a pool."""
+"""The `pools` list in a market file. Each family reads and writes its own pool fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _IDENTITY = ("address", "address_modelled", "protocol", "family", "tokens", "fee
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
-    """Return one entry of the list, JSON-ready; `is_placeholder` marks a placeholder address."""
+    """Return a pool as an entry of the `pools` list, ready for JSON. `is_placeholder` marks the address as a
+    placeholder."""
     return {
         "address": pool.address,
         **({"address_modelled": True} if is_placeholder else {}),
@@ -32,7 +33,7 @@ def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
 
 
 class PoolParser:
-    """A parser of the pools of one file, whose `tokens` and network are known."""
+    """Parses the pools of one file, given the file's `tokens` and network."""
 
     def __init__(self, network: Network, tokens: Mapping[str, Token]) -> None:
         self._network = network
@@ -44,7 +45,8 @@ class PoolParser:
         """The keys of the pools whose addresses are placeholders."""
 
     def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[InvalidPoolState]]:
-        """Return the pools by key, and the errors of skipped pools. Raises the first error unless `skip_bad_pools`."""
+        """Return the pools by key, and the errors for skipped pools. Raises the first error unless `skip_bad_pools` is
+        true."""
         pools: dict[str, Pool] = {}
         skipped: list[InvalidPoolState] = []
         for index, item in enumerate(items):

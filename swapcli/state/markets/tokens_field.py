@@ -1,4 +1,4 @@
-"""The `tokens` list of a market file."""
+"""The `tokens` list in a market file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def parse_tokens(document: MarketFields, kind: Kind) -> dict[str, Token]:
 
 
 def parse_transfers(document: MarketFields, kind: Kind) -> dict[str, TransferBehaviour]:
-    """Return how tokens transfer, by address, for those whose entry says so. Raises `MarketError`.
+    """Return the transfer behaviour of each token whose entry states it, by address. Raises `MarketError`.
 
-    An entry's `transfers` is `{"kind": ...}`; that of a fee also has `buy_fee_ppm`, `sell_fee_ppm`, `transfer_fee_ppm`,
-    each 0 if it is missing.
+    An entry's `transfers` is `{"kind": ...}`. For a token with a fee, it also has `buy_fee_ppm`, `sell_fee_ppm` and
+    `transfer_fee_ppm`; a missing rate is 0.
     """
     return dict(_transfers(document, kind))
 
@@ -52,7 +52,7 @@ def _parse_behaviour(fields: MarketFields) -> TransferBehaviour:
 
 
 def token_to_json(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
-    """Return one entry of the list, JSON-ready."""
+    """Return a token as an entry of the `tokens` list, ready for JSON."""
     entry: dict[str, object] = {
         "address": token.address,
         "symbol": token.symbol,

@@ -1,4 +1,5 @@
-"""Verify swaps of one block: read their pools at the parent block, and quote each swap on the state just before it."""
+"""Verify the swaps in one block by reading their pools at the parent block, and quoting each swap on the state just
+before it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from swapcli.state.rpc.node import LogFilter
 
 
 class VerifiedBlock(NamedTuple):
-    """Swaps of one block, in order, and the data read about their pools at the parent block."""
+    """The swaps in one block, in order, and the data about their pools at the parent block."""
 
     swaps: tuple[VerifiedSwap, ...]
     read: SwappedPools
@@ -32,10 +33,10 @@ def verify_in_block(
     refs: Sequence[PoolRef] = (),
     logs: Iterable[Log] = (),
 ) -> VerifiedBlock:
-    """Quote swaps of the block after the reader's, each on the state just before it.
+    """Quote the swaps in the block after the reader's, each on the state just before it.
 
-    `known` and `refs` are as in `read_swapped_pools`; `logs` are events of the block that need not be requested.
-    Raises `UpstreamError`, also if the node no longer has the state.
+    `known` and `refs` are as in `read_swapped_pools`. `logs` are events in the block that are already known. Raises
+    `UpstreamError`, also if the node no longer has the state.
     """
     block = reader.block + 1
     read = read_swapped_pools(reader, network, known, events, refs)

@@ -1,4 +1,5 @@
-"""The newest swaps in given pools: their events are read backwards from a block, in ranges that fit the node."""
+"""The newest swaps in given pools. Their events are read backwards from a block, in ranges small enough for the
+node."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _MANY: Final = 2_000  # events after which the next range is not wider, as in `l
 
 
 class FoundSwap(NamedTuple):
-    """A swap in a pool, with its block. `transaction` is its hash; empty if the node does not return it."""
+    """A swap in a pool, with its block. `transaction` is the transaction's hash, empty if the node does not return
+    it."""
 
     event: SwapEvent
     ref: PoolRef
@@ -33,10 +35,10 @@ class FoundSwap(NamedTuple):
 
 
 class RecentSwaps(NamedTuple):
-    """The newest swaps by protocol, newest first, and the lowest block searched for each.
+    """The newest swaps in each protocol, newest first, and the lowest block searched for each protocol.
 
-    A protocol is not searched below the range that completed its number of swaps. `problem` is the error that ended the
-    search early, if any.
+    The search for a protocol's swaps stops at the range in which enough of them were found. `problem` is the error that
+    ended the search early, if any.
     """
 
     swaps: Mapping[str, tuple[FoundSwap, ...]]
@@ -53,10 +55,10 @@ def find_recent_swaps(
     may_continue: Callable[[], bool],
     lowest: int = 1,
 ) -> RecentSwaps:
-    """Return the last `count` swaps of each protocol in its pools, up to the block `newest`.
+    """Return the last `count` swaps in the pools of each protocol, up to the block `newest`.
 
-    The search ends when all are found, at the block `lowest`, or when `may_continue` returns False. If the node fails,
-    it ends with that error as the `problem`.
+    The search ends when enough swaps are found, at the block `lowest`, or when `may_continue` returns False. If the
+    node fails, the search ends with that error as the `problem`.
     """
     found: dict[str, list[FoundSwap]] = {name: [] for name in pools}
     searched_from: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""The events of swaps: the pool, the tokens, and the amounts paid.
+"""Swap events: each names the pool, the tokens and the amounts paid.
 
-Some also contain the state after the swap. An event alone proves nothing, since any contract can emit it: the pool's
-reader must know that the emitting contract belongs to the pool.
+Some events also contain the state after the swap. An event alone proves nothing, because any contract can emit it. The
+caller must check that the emitting contract belongs to the pool.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from swapcli.families.row import KeyOfEvent, SwapAmounts, SwapDecoder
 
 
 class SwapEvent(NamedTuple):
-    """A swap that a log announces: in the pool with this `key`, whose contract is one of `kinds`.
+    """A swap announced by a log, in the pool with this `key`. The pool's contract is one of `kinds`.
 
-    `first_log` and `last_log` are the positions in the block of the logs that the swap consists of.
+    `first_log` and `last_log` are the positions in the block of the first and the last log that belong to the swap.
     """
 
     key: str
@@ -32,7 +32,8 @@ class SwapEvent(NamedTuple):
 
     @property
     def moves_nothing(self) -> bool:
-        """Whether it has no amounts: a hook swapped in place of its V4 pool, or the pool has no liquidity."""
+        """Whether the event has no amounts, because a hook swapped in place of its V4 pool, or because the pool has no
+        liquidity."""
         return not (self.amounts.amount_in or self.amounts.amount_out)
 
 
@@ -45,9 +46,9 @@ class _Shape(NamedTuple):
 
 
 def find_swaps(logs: Iterable[Log]) -> list[SwapEvent]:
-    """Return the swaps that these logs of one block announce, in order. Malformed ones are omitted.
+    """Return the swaps that the logs of one block announce, in order. Malformed logs are ignored.
 
-    Liquidity Book emits one event for each bin: consecutive ones are one swap.
+    Liquidity Book emits one event for each bin; consecutive events count as one swap.
     """
     found: list[SwapEvent] = []
     for event in _decode_all(sorted(logs, key=lambda log: log.log_index)):
@@ -86,7 +87,7 @@ def _joined(first: SwapEvent, second: SwapEvent) -> SwapEvent:
 
 
 def swap_shapes() -> Mapping[str, tuple[_Shape, ...]]:
-    """Return how swaps are announced, by first topic; the first shape that fits an event is used."""
+    """Return the known forms of swap events, by first topic. The first form that fits an event is used."""
     return _swap_shapes(len(KINDS))
 
 

@@ -1,13 +1,13 @@
-"""Compare mined swaps with the pools' own computation: each is quoted on the state just before it.
+"""Compare mined swaps with the pools' own computation. Each swap is quoted on the state just before it.
 
-That is the state at the parent block, changed by the block's events before the swap. If an event contains the state
-after it (the price of a concentrated pool, the reserves of a pair), the state is taken from it; for other pools, their
-swaps are replayed. A pool that something else has changed is unknown from then on.
+That state is the one at the parent block, updated with the block's events before the swap. If an event contains the
+resulting state (the price of a concentrated pool, the reserves of a pair), that state is used. For other pools, the
+earlier swaps are replayed. Once anything else has changed a pool, its state counts as unknown.
 
-A swap may emit events besides its own: its vaults' deposits and loans, the liquidity of its base pool. The rows of the
-kinds name these parts, and how much of the swap each accounts for. Parts directly before the swap that add up to its
-amounts belong to it; all others are changes by someone else. When a swap changes a contract that pools share, the other
-pools' states follow.
+A swap may come with other events: deposits and loans in its vaults, or liquidity changes in its base pool. A table
+lists these events for each kind of pool, and how much of the swap each accounts for. Events directly before the swap
+that add up to its amounts belong to the swap; all others are changes by someone else. When a swap changes a contract
+that pools share, the other pools' states follow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from swapcli.state.mined.swapped_pools import SwappedPool
 
 
 class Outcome(StrEnum):
-    """Whether the quote equals the mined output. `NOT_EXPLAINED` has a reason, and says nothing about the quote."""
+    """Whether the quote equals the mined output. `NOT_EXPLAINED` comes with a reason, and does not mean that the quote
+    is wrong."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -38,17 +39,18 @@ class Outcome(StrEnum):
 
 
 class SwapsOfBlock(NamedTuple):
-    """How a pool reached its state within a block: by these swaps alone, from the state at the parent block."""
+    """The swaps that alone led a pool from its state at the parent block to a state within the block."""
 
     pool_at_parent: Pool
     swaps: tuple[SwapEvent, ...]
 
 
 class VerifiedSwap(NamedTuple):
-    """A mined swap with its quote. `pool` is the state just before it, None if unknown.
+    """A mined swap with its quote. `pool` is the pool's state just before the swap, None if unknown.
 
-    `quoted` is the output in base units; None if the pool rejects the swap, or its state is unknown. `earlier` are the
-    swaps in its block that led to the state, each equal to its quote; None if anything else changed the pool before.
+    `quoted` is the output in base units; None if the pool rejects the swap, or if its state is unknown. `earlier` are
+    the swaps before it in the block that led to the pool's state, each equal to its quote; None if anything else
+    changed the pool first.
     """
 
     event: SwapEvent
@@ -91,11 +93,11 @@ _IGNORED: Final = KindTable(
 _PARTS: Final = KindTable(lambda row: {topic_of(signature): decode for signature, decode in row.parts.items()})
 """The events of the parts of swaps by first topic, by contract kind."""
 _NO_EXACT_INPUT: Final = (
-    "it was an exact-output swap, or its price limit ended it: the input is the least that pays this output"
+    "it was an exact-output swap, or it stopped at its price limit: its input is the smallest that pays this output"
 )
 
 
-_LESS_THAN_ALLOWED: Final = "its caller took less than the pool allows, so the quote cannot be compared"
+_LESS_THAN_ALLOWED: Final = "its caller took less than the pool would have paid, so the quote cannot be compared"
 _FEE_STEP_PPM: Final = 10
 _MAX_FEE_PPM: Final = 100_000
 """The fees of pairs are whole thousandths of a percent, or coarser, and at most a few percent."""
@@ -106,10 +108,10 @@ _TELLING_UNITS: Final = 10**8
 def verify_swaps(
     pools: Mapping[str, SwappedPool], unknown: Mapping[str, str], logs: Sequence[Log], own_logs: Collection[int]
 ) -> list[VerifiedSwap]:
-    """Return the swaps of one transaction, in order, each with its quote on the state just before it.
+    """Return the swaps in one transaction, in order, each with its quote on the state just before it.
 
-    `pools` are in their state at the parent block, by key, and `unknown` says why others could not be read. `logs` are
-    the block's logs, `own_logs` the positions of the transaction's logs.
+    `pools` have their state at the parent block, by key. `unknown` has the reason why each other pool could not be
+    read. `logs` are all logs in the block, and `own_logs` the positions of the transaction's logs.
     """
     tracks = {key: _Track(known) for key, known in pools.items()}
     swaps = {event.first_log: event for event in find_swaps(logs)}
@@ -222,7 +224,7 @@ class _Track:
         """A pair emits its reserves just before its swap event: they belong to the state after the swap."""
         if event.amounts.state_after and isinstance(self._pool, Concentrated):
             if not self._lost:
-                self._change(event.amounts.state_after, "the price and liquidity of an event do not fit its ticks")
+                self._change(event.amounts.state_after, "an event's price and liquidity do not match the pool's ticks")
             return
         if self._synced is not None:
             self._apply_sync()
@@ -230,7 +232,7 @@ class _Track:
         if self._lost:
             return
         if found.outcome is not Outcome.EQUAL:
-            self._lost = "an earlier swap in its pool in this block is not explained"
+            self._lost = "an earlier swap in the same pool and block is not explained"
             return
         amounts = event.amounts
         tokens = _token(self._pool, amounts.sold), _token(self._pool, amounts.bought)
@@ -291,7 +293,7 @@ class _Track:
         """Apply the last reserves that a pair has announced; they are all that can change."""
         if self._synced is not None:
             self._lost = ""
-            self._change({"reserves": list(self._synced)}, "the reserves of an event are not possible")
+            self._change({"reserves": list(self._synced)}, "an event reports impossible reserves")
             self._synced = None
 
     def _add_liquidity(self, log: Log) -> None:
@@ -308,7 +310,7 @@ class _Track:
         is_active = lower <= pool.tick < upper
         ticks = [[tick, net] for tick, net in sorted(nets.items()) if net or tick not in (lower, upper)]
         changes = {"ticks": ticks, "liquidity": pool.liquidity + (change if is_active else 0)}
-        self._change(changes, "a change of liquidity earlier in the block does not fit its ticks")
+        self._change(changes, "an earlier liquidity change in the block does not match the pool's ticks")
 
     def _change(self, fields: Mapping[str, object], problem: str) -> None:
         try:
@@ -317,7 +319,7 @@ class _Track:
             self._lost = problem
 
     def _lose(self, log: Log) -> None:
-        self._lost = f"an event of a different kind changed its pool earlier in the block (log {log.log_index})"
+        self._lost = f"another kind of event changed its pool earlier in the block (log {log.log_index})"
 
 
 def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
@@ -345,7 +347,7 @@ def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: 
         if amounts.fee_ppm != fee_ppm:
             return f"a hook set its fee: it paid {amounts.fee_ppm} ppm, the pool had {fee_ppm} ppm"
     if pool.changes_without_events:
-        return "the state of its pool can change between the blocks without an event"
+        return "its pool's state can change between blocks without an event"
     if quoted is not None and quoted > amounts.amount_out:
         less = amounts.amount_in - _rounding_units(pool, event)
         if less <= 0 or (_output(pool, token_in, token_out, less) or 0) <= amounts.amount_out:
@@ -432,7 +434,7 @@ def _read_position_change(log: Log) -> tuple[int, int, int]:
 
 
 class NetSwap(NamedTuple):
-    """The total amounts that swaps sold to pools and bought from them, in base units."""
+    """The total amounts that several swaps sold and bought, in base units."""
 
     token_in: str
     token_out: str
@@ -441,10 +443,10 @@ class NetSwap(NamedTuple):
 
 
 def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> NetSwap | None:
-    """Return the net swap of swaps (token in, token out, amount in, amount out).
+    """Return the net swap of several swaps, each given as (token in, token out, amount in, amount out).
 
-    None if a token is unknown, or unless exactly one token remains sold and one bought. The rest of a token that was
-    passed on is dust if it is less than a millionth.
+    Return None if a token is unknown, or unless exactly one token was sold and one bought on balance. A remainder of an
+    intermediate token is ignored if it is less than a millionth.
     """
     sold: dict[str, int] = {}
     bought: dict[str, int] = {}

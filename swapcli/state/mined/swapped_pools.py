@@ -1,4 +1,5 @@
-"""The pools of a mined transaction's swaps, read at one block: known pools, and pools that name their factory."""
+"""Read the pools in which a mined transaction swapped, at one block. They are known pools, or pools that name their
+factory."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _FACTORY: Final = "factory()"
 class SwappedPool(NamedTuple):
     """A pool as it was at the parent block, with the kind of its contract.
 
-    `emitters` are the contracts whose events may concern it.
+    `emitters` are the contracts that may emit events about the pool.
     """
 
     pool: Pool
@@ -38,7 +39,8 @@ class SwappedPool(NamedTuple):
 
 
 class SwappedPools(NamedTuple):
-    """The pools of swaps by key, the reasons why others could not be read, and their tokens by address."""
+    """The pools of some swaps by key, the reasons why other pools could not be read, and the pools' tokens by
+    address."""
 
     pools: Mapping[str, SwappedPool]
     reasons: Mapping[str, str]
@@ -52,15 +54,16 @@ def read_swapped_pools(
     events: Sequence[SwapEvent],
     refs: Sequence[PoolRef] = (),
 ) -> SwappedPools:
-    """Read the pools of swaps at the reader's block.
+    """Read the pools in which `events` happened, at the reader's block.
 
-    `known` are pools that need not be looked up by their contracts, `refs` are references to further ones.
+    `known` are pools that need not be looked up through their contracts. `refs` are references to more pools that are
+    known.
     """
     return _PoolFinder(reader, network, known, refs).read(events)
 
 
 def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
-    """Return the contracts that emit a pool's swaps: the called contract, or its protocol's vault."""
+    """Return the contracts that emit a pool's swap events: the called contract, or the protocol's vault."""
     found, row = {ref.address}, KINDS[ref.kind]
     if row.is_in_vault:
         for deployment in network.deployments:
@@ -70,9 +73,9 @@ def emitters_of(ref: PoolRef, network: Network) -> frozenset[str]:
 
 
 def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> PoolRef:
-    """Return a pool's reference from its contract, through the factory that the contract names.
+    """Return a reference to the pool at `address`, through the factory that the pool's contract names.
 
-    Raises `InvalidInput` if it names none of the catalogue's factories, and `UpstreamError`.
+    Raises `InvalidInput` if the contract names no factory in the catalogue, and `UpstreamError`.
     """
     (found,) = run_batched([(address, _find_ref(address, _factories_by_address(network)))], reader.call)
     if isinstance(found, SkippedItem):
@@ -85,7 +88,7 @@ def find_pool_ref(reader: MulticallReader, network: Network, address: str) -> Po
 
 
 def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
-    """Return the tokens of unknown pools, by key, as named by their contracts."""
+    """Return the tokens of the unknown pools among `events`, by pool key, as named by the pools' contracts."""
     keys = dict.fromkeys(event.key for event in events if event.key == event.emitter)
     found = run_batched([(key, _read_pair(key)) for key in keys], reader.call)
     return {key: each for key, each in zip(keys, found, strict=True) if not isinstance(each, SkippedItem)}
@@ -94,7 +97,7 @@ def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> di
 def read_missing_tokens(
     reader: MulticallReader, known: Mapping[str, Token], pairs: Mapping[str, tuple[str, str]]
 ) -> dict[str, Token]:
-    """Return the unknown tokens of the pairs, by address."""
+    """Return the tokens in `pairs` that are not in `known`, by address."""
     missing = dict.fromkeys(address for pair in pairs.values() for address in pair if address not in known)
     return {token.address: token for token in load_tokens(reader, [*missing]) if isinstance(token, Token)}
 
@@ -141,7 +144,7 @@ class _PoolFinder:
         own = [event for event in events if event.key == event.emitter]
         for event in events:
             if event.key != event.emitter:
-                self._reasons[event.key] = "its pool is unknown: only a store or the market can name it"
+                self._reasons[event.key] = "its pool is unknown: neither the store nor the market contains it"
         found = run_batched(
             [(event.key, _find_ref(event.key, factories, event.kinds)) for event in own], self._reader.call
         )

@@ -1,6 +1,7 @@
-"""The pools to search for swaps: known pools, and pools listed by factories; a bounded number per protocol.
+"""The pools in which to search for swaps: known pools, and pools listed by factories, up to a limit per protocol.
 
-If no pool of a protocol is known, its factory is called for pools of the network's main tokens, or for its first pools.
+If no pool of a protocol is known, its factory is queried for pools of the network's main tokens, or for the first pools
+in its list.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MAIN_TOKENS: Final = 6
 
 
 class VenuePools(NamedTuple):
-    """The pools of each protocol by `amm_name`, and for other protocols the reason why they cannot be searched."""
+    """The pools of each protocol by `amm_name`, and the reason why each other protocol cannot be searched."""
 
     pools: Mapping[str, tuple[PoolRef, ...]]
     reasons: Mapping[str, str]
@@ -41,7 +42,7 @@ def find_venue_pools(
     *,
     asks_factories: bool = True,
 ) -> VenuePools:
-    """Return pools whose swaps emit events, by protocol. `known` are pools in order of preference.
+    """Return pools that emit swap events, by protocol. `known` are pools in order of preference.
 
     For protocols without a known pool, factories are called. Raises `UpstreamError` if the node fails.
     """
@@ -64,7 +65,7 @@ def find_venue_pools(
     for name in without:
         if not found[name]:
             reason = missing.get(name, "its contracts list no pool with the main tokens")
-            reasons[name] = f"none of its pools is known, and {reason}"
+            reasons[name] = f"none of its pools are known, and {reason}"
     return VenuePools({name: tuple(pools.values()) for name, pools in found.items() if pools}, reasons)
 
 

@@ -1,3 +1,4 @@
-"""Nodes' responses about final blocks, in one SQLite file: `cache_file` keeps it, `cached_node` uses it."""
+"""Cache nodes' responses about final blocks in one SQLite file. `cache_file` manages the file, and `cached_node` uses
+it."""
 
 PUBLIC = ("cache_file", "cached_node")

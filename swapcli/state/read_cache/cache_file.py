@@ -1,6 +1,7 @@
-"""The file of node responses that can never change, because they belong to a final block.
+"""The file of node responses about final blocks, which can never change.
 
-Several processes may use one file at once. It is safe to delete, even while in use: nodes are then queried again.
+Several processes may use one file at the same time. The file is safe to delete, even while it is in use. Nodes are then
+queried again.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ ANY_BLOCK: Final = b""
 
 
 class Scope(NamedTuple):
-    """What responses belong to: a chain, and the hash of one of its blocks or `ANY_BLOCK`."""
+    """The chain and block to which responses belong. The block is given by its hash, or is `ANY_BLOCK`."""
 
     chain_id: int
     block: bytes = ANY_BLOCK
 
 
 def call_key(*parts: bytes | str | int | None) -> bytes:
-    """Return the key of a call: a digest of its parts, unique to them."""
+    """Return the cache key of a call: a digest that is unique to its parts."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for part in parts:
         content = part if isinstance(part, bytes) else b"" if part is None else str(part).encode()
@@ -54,10 +55,11 @@ def call_key(*parts: bytes | str | int | None) -> bytes:
 
 
 class CacheFile:
-    """Responses by scope and key. If writing or reading fails, `warn` is called once and nothing more is written or
-    read.
+    """Responses by scope and key. If reading or writing fails, `warn` is called once, and the file is not used any
+    more.
 
-    Raises `ConfigError` for a file that cannot be opened or is not a cache. Use it in the process that opened it.
+    Raises `ConfigError` if the file cannot be opened or is not a cache. Use the object only in the process that opened
+    it.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], object] = bool) -> None:
@@ -113,7 +115,7 @@ class CacheFile:
         return int(value)
 
     def get(self, scope: Scope, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Return the known responses by key; empty if the file turns out to be damaged."""
+        """Return the cached responses among `keys`, by key; empty if the file turns out to be damaged."""
         query = "SELECT answer FROM reads WHERE chain = ? AND block = ? AND call = ?"
         found: dict[bytes, bytes] = {}
         if not self._is_readable:
@@ -130,7 +132,7 @@ class CacheFile:
         return found
 
     def put(self, scope: Scope, answers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep responses by key: all of them or none."""
+        """Store responses by key, either all of them or none."""
         if not self._is_writable:
             return
         rows = [(scope.chain_id, scope.block, key, answer) for key, answer in answers]

@@ -1,7 +1,7 @@
-"""A node whose responses about final blocks are kept in a file, so that each is requested only once.
+"""A node whose responses about final blocks are cached in a file, so that each is requested only once.
 
-The node's finalized block decides which blocks are final; if there is none, a block is final after a day. Everything
-newer is requested each time, and so is everything that does not belong to a block.
+Blocks up to the node's finalized block are final. If the node has no finalized block, a block is final after a day.
+Data about newer blocks is requested each time, and so is data that does not belong to a block.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _HEAD: Final = "priced head"
 
 
 class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
-    """The features of a node of an EVM network."""
+    """A node of an EVM network that has past blocks and receipts, and simulates calls."""
 
 
 class CachedNode(DelegatingNode[HistoryNode]):
-    """Responds like `node`, a node of the chain with this id; responses about final blocks are kept in `cache`.
+    """Responds like `node`, a node of the chain with this id, and caches responses about final blocks in `cache`.
 
-    Nothing is sent for a cached response. The node's chain is checked before anything else is requested. A
-    `MulticallReader`, which packs many calls into one, keeps their results one by one.
+    Nothing is sent for a cached response. The node's chain is checked before anything else is requested. Results are
+    cached call by call, even if a `MulticallReader` packs many calls into one.
     """
 
     def __init__(self, node: HistoryNode, cache: CacheFile, chain_id: int) -> None:
@@ -186,7 +186,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
 
 
 class CachedArchiveNode(CachedNode):
-    """The same for an EVM node, which also has receipts and simulates calls."""
+    """A `CachedNode` for an EVM node, which also returns receipts and simulates calls."""
 
     def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
         super().__init__(node, cache, chain_id)

@@ -1,8 +1,8 @@
-"""Nodes: connections, requests, limits, fail-over, and heads of chains.
+"""Connections to nodes: requests, limits, failover, and the latest blocks of chains.
 
-`node` is the protocol through which everything reads. `rpc_node` implements it for EVM networks and `starknet_node` for
-Starknet, with JSON-RPC (`json_rpc_client`) over `http_connection`, `failover` between several URLs, and
-`proxy_from_environment` for proxies.
+All chain state is read through the protocol in `node`. `rpc_node` implements it for EVM networks and `starknet_node`
+for Starknet. Both send JSON-RPC (`json_rpc_client`) over `http_connection`, with `failover` between several URLs and
+the proxies from `proxy_from_environment`.
 """
 
 PUBLIC = (

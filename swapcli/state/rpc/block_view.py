@@ -1,4 +1,4 @@
-"""Nodes whose latest block is a given one, so that quotes with them are computed at that block."""
+"""Views of a node in which a chosen block is the latest one, so that quotes are computed at that block."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from swapcli.state.rpc.node import (
 
 
 class BlockView(DelegatingNode[Node]):
-    """A `Node` that responds like `node`, but treats the block returned by `find_head` as the newest one.
+    """A `Node` that responds like `node`, but treats the block returned by `find_head` as the latest one.
 
-    The block is looked up when it is first read, and has no tag.
+    `find_head` is called when the block is first read. The block has no tag.
     """
 
     def __init__(self, node: Node, find_head: Callable[[], ChainHead]) -> None:
@@ -34,7 +34,7 @@ class BlockView(DelegatingNode[Node]):
         self._head: ChainHead | None = None
 
     def read_head(self, tag: BlockTag | None = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Return the block without the code. Raises as `find_head`."""
+        """Return the block, without any contract's code. Raises the same errors as `find_head`."""
         del tag, code_of
         if self._head is None:
             self._head = self._find_head()
@@ -69,12 +69,14 @@ class _SimulatingBlockView(BlockView):
 
 
 def view_block(node: Node, block: BlockHeader, gas_price_wei: int) -> BlockView:
-    """Return a node whose latest block is this one, with this gas price. It simulates calls if `node` does."""
+    """Return a view of `node` whose latest block is `block`, with the given gas price. It simulates calls if `node`
+    does."""
     return _view(node, lambda: ChainHead(block, gas_price_wei, tag=None))
 
 
 def view_past_block(node: HistoryNode, block: PastBlock) -> BlockView:
-    """Return a node whose latest block has that number or hash. It simulates calls if `node` does."""
+    """Return a view of `node` whose latest block has the number or hash in `block`. It simulates calls if `node`
+    does."""
     return _view(node, lambda: node.read_past_head(block))
 
 

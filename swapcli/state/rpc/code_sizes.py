@@ -1,4 +1,5 @@
-"""Read the code sizes of many contracts in few requests, collected by EVM code that is run but not deployed."""
+"""Read the code sizes of many contracts in few requests. EVM code that runs without being deployed collects the
+sizes."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ _STARKNET_ADDRESS_LENGTH: Final = 66  # 0x and 64 digits
 
 
 def read_code_sizes(node: Node, addresses: Sequence[str], at: BlockId) -> list[int | None]:
-    """Return the size of the code at each address in bytes; None if the node does not return it.
+    """Return the size in bytes of the code at each address; None for a size that the node does not return.
 
-    On Starknet it is 1 for every contract. Raises `UpstreamError`.
+    On Starknet, the size is 1 for every contract. Raises `UpstreamError`.
     """
     sizes: list[int | None] = []
     for start in range(0, len(addresses), _BATCH_SIZE):

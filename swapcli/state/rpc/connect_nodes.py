@@ -1,6 +1,6 @@
-"""Connect to nodes by URL: clients with their spares, proxies, limits and WebSocket connections.
+"""Connect to nodes by URL, including spare nodes, proxies, limits and WebSocket connections.
 
-The caller decides which nodes. Modules outside `state` get node clients here.
+The caller decides which nodes to use. Modules outside `state` get node clients here.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _QUOTE_REQUESTS = 30
 class NodeConnector(NamedTuple):
     """Connects to nodes.
 
-    `data_dir` has a file of their known limits, and `environ` names HTTP proxies. A public node has `live_timeout_s` to
-    respond, unless a node `is_required`. `gas_price_wei` replaces the gas price of EVM nodes. HTTP exchanges count
-    towards the `run_budget`, if there is one.
+    `data_dir` contains the file of the nodes' known limits, and `environ` names HTTP proxies. A public node has
+    `live_timeout_s` to respond, unless the command requires a node (`is_required`). `gas_price_wei` replaces the gas
+    price of EVM nodes. HTTP exchanges count towards the `run_budget`, if there is one.
     """
 
     data_dir: Path
@@ -61,7 +61,7 @@ class NodeConnector(NamedTuple):
         *,
         shares_load: bool = False,
     ) -> AnyNode:
-        """Return a node for a network of any kind: the first URL, with the others as its spares.
+        """Return a node for a network of any kind. The first URL is used, and the other URLs are its spares.
 
         Requests to documented public nodes keep to the published limits. `warn` receives the reason when a spare
         replaces the node.
@@ -79,14 +79,14 @@ class NodeConnector(NamedTuple):
         )
 
     def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
-        """Return a user's node with an EVM interface: like `connect`, without documented limits."""
+        """Return a user's node with an EVM interface. Works like `connect`, but without documented limits."""
         from swapcli.state.rpc.rpc_node import RpcNode
 
         endpoints = self._endpoints(urls, chain_id, headers)
         return RpcNode(endpoints, chain_id, self._policy(), gas_price_wei=self.gas_price_wei)
 
     def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
-        """Return a node over a network's public nodes, at `urls`, which are queried at the same time."""
+        """Return one node that stands for all public nodes of a network, at `urls`. They are queried in parallel."""
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.node_records import NodeRecords
         from swapcli.state.rpc.proxy_from_environment import find_proxy

@@ -1,4 +1,4 @@
-"""A base class for nodes that pass calls on to another node."""
+"""A base class for nodes that forward calls to another node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N = TypeVar("N", bound=Node)
 
 
 class DelegatingNode(Generic[N]):
-    """A `Node` that passes every call on to `node`; subclasses override the calls that they handle themselves.
+    """A `Node` that forwards every call to `node`. Subclasses override the calls that they handle themselves.
 
     It is a `HashPinnedNode` if `node` is one.
     """

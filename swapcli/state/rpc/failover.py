@@ -1,4 +1,5 @@
-"""Fail over between the URLs of one network's nodes: if one does not respond, the next gets the same requests."""
+"""Fail over between the URLs of one network's nodes: if a node does not respond, the next one gets the same
+requests."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class FailoverClient:
-    """Uses the first of `rpcs` until it rejects a request, then the next one, in a circle.
+    """Uses the first of `rpcs` until it rejects a request, then the next one, and after the last one the first again.
 
-    `refusals` decides what a refusal means. After a result, a refusal of pruned history, or one that the caller can
-    avoid with a smaller request, the node stays in use; everything else goes to the next one. A node is used only if
-    its chain id is `chain_id`, except the first, which callers check. `report` receives a sentence at each switch. With
-    a `rule`, nodes replace each other in the rule's order, and the rule reports.
+    `refusals` decides what a refusal means. The node stays in use if it returns a result, if it has pruned the
+    requested history, or if a smaller request may succeed. All other requests go to the next node. A node is used only
+    if its chain id is `chain_id`. Callers check the chain id of the first node themselves. `report` receives a sentence
+    at each switch. If there is a `rule`, it decides the order of the nodes and makes the reports.
     """
 
     def __init__(
@@ -61,12 +62,13 @@ class FailoverClient:
         return self._current
 
     def use(self, index: int) -> None:
-        """Use this node from now on. The caller has already checked its chain id."""
+        """Use the node at `index` from now on. The caller must have checked its chain id."""
         self._of_chain.add(index)
         self._current = index
 
     def prefer(self, index: int) -> None:
-        """Use this node from now on if it belongs to the chain and responds, otherwise the next one that does."""
+        """Use the node at `index` from now on, if it responds and belongs to the chain. Otherwise use the next node
+        that does."""
         self._current = index
 
     def close(self) -> None:
@@ -75,8 +77,8 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """Like `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, which then names
-        the problem of each; `StaleNode` if none is queried."""
+        """Like `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, with the problem
+        of each node added. Raises `StaleNode` if no node may be queried."""
         nodes, problems = deque(self._candidates(requests)), dict[int, str]()
         first, failure, failed = nodes[0], None, -1
         is_first_repeated = len(nodes) == 1
@@ -115,7 +117,7 @@ class FailoverClient:
         raise failure
 
     def fail_over(self, error: UpstreamError) -> bool:
-        """Switch to the chain's next node because of this error. Return whether there is one."""
+        """Switch to the next node that belongs to the chain, because of `error`. Return whether there is one."""
         start = self._current
         if self.rule is not None:
             self.rule.fail_read(start, error)

@@ -1,4 +1,4 @@
-"""Parse the fees of consecutive blocks, as `eth_feeHistory` returns them."""
+"""Parse the fees in consecutive blocks, as returned by `eth_feeHistory`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 
 
 class FeeHistory(NamedTuple):
-    """The base fee of the next block, the median priority fee of each recent block with transactions, and the base fee
-    of each recent block, in wei. `last_block` is the number of the last of these blocks, None if the node omits it."""
+    """The fees in recent blocks, in wei: the base fee of each block and of the next one, and the median priority fee of
+    each block with transactions. `last_block` is the number of the last of these blocks, None if the node omits it."""
 
     next_base_fee_wei: int
     priority_fees_wei: tuple[int, ...]
@@ -32,15 +32,15 @@ class FeeHistory(NamedTuple):
 
     @property
     def usual_price_wei(self) -> int:
-        """Return the sum of the median base fee and the median priority fee."""
+        """Return the median base fee plus the median priority fee."""
         return _lower_median(self.base_fees_wei or (self.next_base_fee_wei,)) + self.median_priority_fee_wei
 
     def price_wei(self, block: BlockHeader) -> int | None:
-        """Return the gas price at the last of these blocks: its base fee plus the median priority fee; None if the
-        history ends at a different block, or nothing in it has a price.
+        """Return the gas price at `block`, the last block of the history: its base fee plus the median priority fee.
+        Return None if the history ends at a different block, or has no fees.
 
-        go-ethereum computes `eth_gasPrice` in the same way. The next block's base fee is not used: some nodes return
-        the one of their next block, whichever the last block is.
+        go-ethereum computes `eth_gasPrice` in the same way. The next block's base fee is not used, because some nodes
+        return the base fee after their latest block, not after the last requested one.
         """
         is_priced = self.priority_fees_wei or block.base_fee_wei
         if self.last_block != block.number or self.base_fees_wei[-1:] != (block.base_fee_wei,) or not is_priced:
@@ -49,13 +49,13 @@ class FeeHistory(NamedTuple):
 
 
 def fee_history_request(last_block: int | str) -> RpcRequest:
-    """Return the request for the fees of the 20 blocks up to a block, by its number or tag. Its result is optional."""
+    """Return the request for the fees in the 20 blocks up to `last_block`, a number or tag. The request is optional."""
     name = hex(last_block) if isinstance(last_block, int) else last_block
     return RpcRequest("eth_feeHistory", (hex(_BLOCKS), name, (_MEDIAN,)), may_be_null=True, is_optional=True)
 
 
 def parse_fee_history(result: RpcResult) -> FeeHistory | None:
-    """Return the fees in a result; None if the node rejected the request or the result is malformed."""
+    """Return the fees in a result; None if the node rejected the request, or if the result is malformed."""
     if not isinstance(result, dict):
         return None
     base_fees, rewards, ratios = (result.get(name) for name in ("baseFeePerGas", "reward", "gasUsedRatio"))

@@ -1,10 +1,11 @@
-"""The rule that decides which of a network's nodes is read: the one with the highest latest block that counts.
+"""Decide which of a network's nodes to read: the node whose latest block is the highest that counts.
 
-A node's latest block counts if its parents lead to the last served block, if its time is not ahead of both the clock
-and the other nodes' times, and if the network can have reached its number since then, or another node has. Among nodes
-with the same block, the first in the list is read. A node whose block has not counted for three block times is dropped.
-If nodes disagree for that long, the branch with more nodes is read, or in a tie the first node's branch; a branch
-without a new block or a responding node is abandoned for one that has both.
+A node's latest block counts if it descends from the last served block, if its time is not ahead of both the clock and
+the other nodes' times, and if its number is plausible. A number is plausible if the network can have reached it since
+then, or if another node has it. Among nodes with the same block, the first in the list is read. A node whose block has
+not counted for three block times is dropped. If nodes disagree for that long, the branch with more nodes is read. In a
+tie, it is the first node's branch. A branch is abandoned if it has no new block or no responding node, and another
+branch has both.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ HeaderReader = Callable[[int, int], Sequence[BlockHeader]]
 
 class NodeStanding(NamedTuple):
     """The status of a node: how many blocks it is behind (None if it fails or its block does not count), and whether it
-    is the one that is read."""
+    is currently read."""
 
     lag: int | None
     is_read: bool
@@ -85,7 +86,7 @@ class _NodeState:
 
 
 class HeadRule:
-    """Decides which of the nodes called `names` is read. Any thread may use it.
+    """Decides which of several nodes to read. `names` are their names in messages. Any thread may use it.
 
     `report` receives a sentence when a node is dropped or read again. `block_time_s` is the network's usual block time.
     """
@@ -112,16 +113,16 @@ class HeadRule:
 
     @property
     def highest(self) -> int:
-        """The highest block that counts and is proven to follow the served one; -1 if there is none."""
+        """The highest block that counts and is proven to follow the last served block; -1 if there is none."""
         return max((node.number for node in self._nodes if node.counts and node.is_proven), default=-1)
 
     @property
     def has_news(self) -> bool:
-        """Whether a node has a block above the served one that may count."""
+        """Whether a node has a block above the last served one that may count."""
         return any(node.counts and node.number > self._newest_served for node in self._nodes)
 
     def standings(self) -> list[NodeStanding]:
-        """Return the state of each node, in the order of the list."""
+        """Return the status of each node, in list order."""
         with self._lock:
             return [NodeStanding(node.lag if node.counts else None, node is self._read) for node in self._nodes]
 
@@ -130,11 +131,11 @@ class HeadRule:
         return self._nodes[index].head
 
     def seen_s(self, index: int) -> float:
-        """Return when a node was last queried for its latest block."""
+        """Return the time at which a node was last queried for its latest block, in seconds on the rule's clock."""
         return self._nodes[index].seen_s
 
     def is_failing(self, index: int) -> bool:
-        """Return whether a node failed to respond to the last query."""
+        """Return whether a node failed to respond to the last query for its block."""
         return bool(self._nodes[index].failure)
 
     def is_doubted(self, index: int) -> bool:
@@ -142,8 +143,7 @@ class HeadRule:
         return bool(self._nodes[index].doubt)
 
     def order(self) -> list[int]:
-        """Return the nodes in the order in which to read them: those that may serve, then failing ones, without doubted
-        ones."""
+        """Return the indices of the nodes that may be read, best first. Failing nodes come last."""
         with self._lock:
             now_s = self._now_s()
             return sorted(
@@ -157,7 +157,7 @@ class HeadRule:
             )
 
     def choose(self, tried: Collection[int], floor: int = -1) -> int | None:
-        """Return the next node to read, which has not been tried and may have a block above `floor`; None if there is
+        """Return the next node to read, which is not in `tried` and may have a block above `floor`; None if there is
         none."""
         with self._lock:
             for index in self.order():
@@ -172,8 +172,8 @@ class HeadRule:
     ) -> bool:
         """Record a node's latest block, and return whether it counts.
 
-        `highest` is the highest block that counted before the node was queried. A block that `is_read` is proven to
-        follow the served one. Raises `UpstreamError` if the node does not return the parents.
+        `highest` is the highest block that counted before the node was queried. `is_read` means that the block is
+        already proven to follow the served one. Raises `UpstreamError` if the node does not return the parent blocks.
         """
         is_proven = self._prove(index, head, read_headers, is_read=is_read)
         with self._lock:
@@ -204,7 +204,8 @@ class HeadRule:
             self._report_drop(node, node.seen_s)
 
     def fail_read(self, index: int, error: UpstreamError) -> None:
-        """Record that a node did not serve a read. It pauses, longer each time, unless it was down."""
+        """Record that a node did not serve a read. The node is not read for a while, longer after each failure, unless
+        it was already down."""
         with self._lock:
             node, now_s = self._nodes[index], self._now_s()
             if now_s - node.failed_s > 2 * _MAX_REST_S:
@@ -214,7 +215,7 @@ class HeadRule:
             self._report_once(node, error.message)
 
     def serve(self, index: int, head: BlockHeader) -> None:
-        """Record that a node's block is being served."""
+        """Record that a node's block is served from now on."""
         with self._lock:
             node, now_s = self._nodes[index], self._now_s()
             self._read = node
@@ -232,7 +233,7 @@ class HeadRule:
                 del self._served[number]
 
     def no_node(self, problems: Mapping[int, str] | None = None) -> StaleNode:
-        """Return the error to raise if no node may be read; `problems` are those of single nodes, by number."""
+        """Return the error to raise if no node may be read. `problems` maps the index of a node to its problem."""
         known = problems or {}
         reasons = "; ".join(
             f"{node.name}: {node.doubt or node.failure or known.get(index, _SILENT)}"

@@ -1,7 +1,7 @@
-"""When to look for a new block: after a while, or when a node announces one.
+"""Decide when to look for a new block: after a while, or when a node announces one.
 
 A head source only says when to look. The reader of the chain finds out what is new, and whether a block still belongs
-to the chain; so a lost announcement costs time but not correctness.
+to the chain. So a lost announcement costs time but never gives a wrong result.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POLLING_HINT: Final = "polling the node when its next block is due; a ws:// or w
 
 
 def poll_interval_s(block_time_s: float | None) -> float:
-    """Return the pause until the next block of a network is expected."""
+    """Return the seconds until the network's next block is expected."""
     return min(max(block_time_s or _BLOCK_TIME_S, MIN_POLL_S), MAX_POLL_S)
 
 
@@ -56,15 +56,15 @@ class FollowMode(StrEnum):
 
 
 class HeadSource(Protocol):
-    """Wakes a follower of a chain when there may be a new block."""
+    """Wakes a chain's follower when there may be a new block."""
 
     @property
     def mode(self) -> FollowMode:
-        """How new blocks are currently found."""
+        """The way in which new blocks are currently found."""
 
     @property
     def poll_s(self) -> float:
-        """The usual pause in seconds between two queries without a subscription."""
+        """The usual pause in seconds between two queries if there is no subscription."""
 
     @property
     def problem(self) -> str | None:
@@ -72,41 +72,41 @@ class HeadSource(Protocol):
 
     @property
     def hint(self) -> str | None:
-        """How to find blocks sooner, for people; None if they are announced."""
+        """A hint for the user on how to find blocks sooner; None if blocks are announced."""
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Return when there may be a new block; without a subscription, after `pause_s`.
+        """Return when there may be a new block, or after `pause_s` if there is no subscription.
 
-        `reached` is the number of the follower's latest block, if any. A pause longer than `poll_s` follows a failure;
-        a new block ends it, but not before `poll_s`.
+        `reached` is the number of the follower's latest block, if any. A `pause_s` above `poll_s` means that the last
+        attempt failed. A new block then ends the pause, but not before `poll_s`.
         """
 
     def stop(self) -> None:
-        """End this and every later wait immediately. Any thread may call it."""
+        """End the current wait and all later waits immediately. Any thread may call it."""
 
     def close(self) -> None:
-        """Close everything it has opened. Any thread may call it."""
+        """Close every connection that the source has opened. Any thread may call it."""
 
 
 class HeadConnection(Protocol):
-    """A connection with a subscription. Any thread may use it."""
+    """A connection with a subscription to new blocks. Any thread may use it."""
 
     def open(self) -> None:
-        """Start to connect, without waiting for it."""
+        """Start to connect, and return without waiting."""
 
     def restart(self) -> None:
-        """Close the connection and open another, without waiting for it."""
+        """Close the connection and start to open another, and return without waiting."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
 class PollingHeads:
-    """Looks for a new block when the next one is due, judging by earlier blocks.
+    """Looks for a new block when the next one is due, judging by the times of earlier blocks.
 
-    `poll_s` is the time between blocks: first the network's, then the time measured from found blocks. It looks a
-    little early, so that it catches blocks as they appear, and soon looks again if there is none yet. If no blocks
-    appear, the pauses grow to the longer of the two times. No pause is shorter than `min_poll_s`.
+    `poll_s` is the time between blocks: first the network's usual time, later the measured one. The source looks a
+    little early, so that it catches blocks as they appear, and soon looks again if there is none yet. While no blocks
+    appear, the pauses grow, up to the longer of the usual and the measured time. No pause is shorter than `min_poll_s`.
     """
 
     mode = FollowMode.POLLING
@@ -158,7 +158,7 @@ class PollingHeads:
         return max(due_s - self._timer_s(), _MIN_PAUSE_S)
 
     def wake(self) -> None:
-        """End this wait, otherwise the next one. Any thread may call it."""
+        """End the current wait, or the next one if there is none. Any thread may call it."""
         self._woken.set()
 
     def stop(self) -> None:
@@ -171,10 +171,11 @@ class PollingHeads:
 
 
 class SubscribedHeads:
-    """Returns as soon as a node announces a block.
+    """Wakes a follower as soon as a node announces a block.
 
-    The `record_*` methods report events of the subscription, from any thread. Before the first announcement, while
-    there is no connection, and after a long silence, it looks after each pause. The first wait opens the connection.
+    The `record_*` methods report events in the subscription, and may be called from any thread. Before the first
+    announcement, while there is no connection, and after a long silence, the source polls instead. The first wait opens
+    the connection.
     """
 
     def __init__(self, poll_s: float) -> None:
@@ -195,16 +196,16 @@ class SubscribedHeads:
         return FollowMode.SUBSCRIPTION if self._is_live else FollowMode.POLLING
 
     def attach(self, connection: HeadConnection) -> None:
-        """Set the connection whose subscription to follow."""
+        """Set the connection whose subscription announces the blocks."""
         self._connection = connection
 
     @property
     def announced(self) -> BlockHeader | None:
-        """The newest announced block; None without a subscription."""
+        """The newest announced block; None if there is no subscription."""
         return self._header if self._is_live else None
 
     def record_head(self, number: int, header: BlockHeader | None = None) -> None:
-        """Report the announcement of a block."""
+        """Report that a block was announced."""
         with self._changed:
             self._header = header
             self._is_live = self._had_head = True
@@ -213,11 +214,11 @@ class SubscribedHeads:
             self._add_event()
 
     def record_connection(self, problem: str | None) -> None:
-        """Report that a connection was opened and, if it will not announce blocks, why."""
+        """Report that a connection was opened. `problem` is the reason if it will not announce blocks."""
         self._reset(problem, is_open=True)
 
     def record_loss(self, problem: str) -> None:
-        """Report why the connection was lost, or could not be opened."""
+        """Report that the connection was lost or could not be opened, with the reason in `problem`."""
         self._reset(problem, is_open=False)
 
     def _reset(self, problem: str | None, *, is_open: bool) -> None:
@@ -257,7 +258,7 @@ class SubscribedHeads:
                 self._is_live = False
 
     def wake(self) -> None:
-        """End this wait, otherwise the next one. Any thread may call it."""
+        """End the current wait, or the next one if there is none. Any thread may call it."""
         with self._changed:
             self._add_event()
 

@@ -1,6 +1,7 @@
-"""Watch the latest blocks of all nodes of a network, each in a thread, while a command follows the chain.
+"""Watch the latest blocks of all nodes of a network, with one thread per node, while a command follows the chain.
 
-Each node is queried once per block time, unless it is read anyway. `head_rule` decides which node is read.
+Each node is queried once per block time, unless its block is already being read. `head_rule` decides which node to
+read.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ MIN_PERIOD_S: Final = 1.0
 
 
 class HeadReader(Protocol):
-    """A single node, over a separate connection."""
+    """A reader of a single node's blocks, over a separate connection."""
 
     def read_newest(self) -> BlockHeader:
-        """Return its latest block, after checking the chain id once. Raises `UpstreamError`."""
+        """Return the node's latest block. The first call also checks the chain id. Raises `UpstreamError`."""
 
     def read_headers(self, first: int, last: int) -> list[BlockHeader]:
-        """Return the headers of blocks `first` to `last`. Raises `UpstreamError`, also if the node does not know
-        one."""
+        """Return the headers of blocks `first` to `last`. Raises `UpstreamError`, also if the node does not have one of
+        the blocks."""
 
 
 class HeadWatch:
-    """Watches nodes for `rule`. `readers` are in the order of its nodes; `abort` ends the reading thread's exchange
-    with the node it is reading. `announced` returns the latest block of nodes that announce theirs."""
+    """Watches the nodes of `rule`, through `readers` in the same order. `abort` ends the reading thread's exchange with
+    the node that it is reading. `announced` returns the latest block of a node that announces its blocks."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class HeadWatch:
         return bool(self._threads)
 
     def start(self, period_s: Callable[[], float], wake: Callable[[], object]) -> None:
-        """Query each node every `period_s`, and call `wake` when there is a block above the served one."""
+        """Start to query each node every `period_s`, and call `wake` whenever there is a block above the served one."""
         if self._threads or self._stopped.is_set():
             return
         self._threads = [
@@ -96,7 +97,8 @@ class HeadWatch:
 
 
 class WatchedHeads:
-    """A `HeadSource` that also wakes its follower when the watch finds a higher block. The first wait starts the watch.
+    """A `HeadSource` that also wakes its follower when a `HeadWatch` finds a higher block. The first wait starts the
+    watch.
 
     The time between two queries of a node is `poll_s` of `heads`, but at least `min_period_s`.
     """
@@ -127,7 +129,7 @@ class WatchedHeads:
         return self._heads.hint
 
     def standings(self) -> list[NodeStanding]:
-        """Return the state of each node, in the order of the list."""
+        """Return the status of each node, in list order."""
         return self._watch.rule.standings()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:

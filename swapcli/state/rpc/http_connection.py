@@ -1,7 +1,7 @@
-"""Send HTTP POST requests to one URL over one persistent connection, each within a deadline.
+"""Send HTTP POST requests to one URL over a persistent connection, each with a deadline.
 
-This uses the standard library's client because a live quote has only about 150 ms for all of its additional work:
-importing web3 takes about a second, httpx over 100 ms, and this client about 25 ms.
+This uses the standard library's client because a live quote may take only about 150 ms longer than an offline one.
+Importing web3 takes about a second, httpx over 100 ms, and this client about 25 ms.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ _HINT = "check the node's URL, and that it is running"
 
 
 class HttpResponse(NamedTuple):
-    """A response. `retry_after_s` is from its Retry-After header, 0 without one. `location` is the target of a
-    redirect, without secrets. `date` is its Date header, empty if there is none or if a cache kept the response."""
+    """A response to a request. `retry_after_s` is the value of its Retry-After header, 0 if there is none. `location`
+    is the target of a redirect, without secrets. `date` is its Date header, empty if there is none or if a cache stored
+    the response."""
 
     status: int
     body: bytes
@@ -56,9 +57,9 @@ class HttpResponse(NamedTuple):
 
 
 class HttpConnection:
-    """A connection to `url`, which errors never show: messages contain `redacted_url` instead. Not thread-safe.
+    """A connection to `url`. Errors never show `url`; their messages contain `redacted_url` instead. Not thread-safe.
 
-    Each post carries `headers`, whose values errors never show either. `proxy` is the address of an HTTP proxy.
+    Each request carries `headers`, whose values errors never show either. `proxy` is the address of an HTTP proxy.
     Exchanges count towards the `run_budget`, if there is one. Closed automatically when garbage-collected.
     """
 
@@ -82,8 +83,9 @@ class HttpConnection:
     def post(self, body: bytes, timeout_s: float) -> HttpResponse:
         """Send a POST request and return the response.
 
-        The request must be idempotent: it is sent twice if the server has closed the idle connection. Raises
-        `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that is incomplete or never ends.
+        The request must be idempotent, because it is sent a second time if the server has closed the idle connection.
+        Raises `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that is incomplete or never
+        ends.
         """
         is_reused = self._connection is not None
         with span("node"):
@@ -111,13 +113,13 @@ class HttpConnection:
         return redact(words, self._address.secrets)
 
     def close(self) -> None:
-        """Close the connection; the next post opens another."""
+        """Close the connection. The next request opens another."""
         self._connection = None
         if self._finalizer:
             self._finalizer()
 
     def abort(self) -> None:
-        """End the exchange in progress, which then fails. Any thread may call it; the connection cannot be used
+        """Abort the exchange in progress, which then fails. Any thread may call it. The connection cannot be used
         afterwards."""
         connection = self._connection
         if connection is not None:

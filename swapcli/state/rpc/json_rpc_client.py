@@ -1,8 +1,8 @@
-"""JSON-RPC over one connection: many requests in few exchanges, with retries.
+"""Send many JSON-RPC requests over one connection in few exchanges, with retries.
 
-All requests only read, so every request can be repeated. `refusals` decides what a refusal means, and whether another
-attempt, a smaller request or another node may succeed. Requests keep to the node's known limits per batch and per
-second.
+All requests are read-only, so every request can be repeated. `refusals` decides what a refusal means, and whether
+another attempt, a smaller request or another node may succeed. Requests keep to the node's known limits per batch and
+per second.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title",
 
 
 class RpcRequest(NamedTuple):
-    """A method with its JSON parameters. A null result is retried unless `may_be_null`.
+    """A JSON-RPC method with its parameters. A null result is retried unless `may_be_null`.
 
-    Errors from the node are raised, except that a call's revert is a result, and so is any error of a request that
-    `is_optional`, since the caller can do without it. If the request `is_divisible`, the caller requests less once it
-    is too much for the node, before any other attempt or another node is tried.
+    Errors from the node are raised, with two exceptions. A revert is the result of its call. If the request
+    `is_optional`, any error is its result. If the request `is_divisible` and too large for the node, the caller splits
+    it before anything else is tried.
     """
 
     method: str
@@ -69,8 +69,8 @@ class RpcRequest(NamedTuple):
 
 
 class RpcError(NamedTuple):
-    """An error object of JSON-RPC. `data` is the data returned with a revert, in hex if the node provides it; `pause_s`
-    is the pause that the node requests, 0 for none."""
+    """A JSON-RPC error object. `data` is the revert data in hex, if the node provides it. `pause_s` is the pause that
+    the node requests, 0 for none."""
 
     code: int
     message: str
@@ -79,7 +79,7 @@ class RpcError(NamedTuple):
 
 
 class NullResult(InvalidUpstreamResponse):
-    """A null result after all retries, for a request that must have a result."""
+    """A result that is still null after all retries, for a request that must have a result."""
 
 
 RpcResult = object
@@ -92,10 +92,10 @@ _MISSING: Final = object()
 
 
 class ConsistencyCheck(NamedTuple):
-    """A request at the end of each exchange that validates the results before it.
+    """A request at the end of each exchange, whose result validates the results before it.
 
-    `failure` returns the error if its result contradicts them. If its result is null, the node may not have the block
-    yet: the whole exchange is retried.
+    `failure` returns an error if the result contradicts the other results. If the result is null, the node may not have
+    the block yet, so the whole exchange is retried.
     """
 
     request: RpcRequest
@@ -105,8 +105,8 @@ class ConsistencyCheck(NamedTuple):
 class JsonRpcClient:
     """Sends requests over `connection`.
 
-    Gives up after `attempts` consecutive exchanges without a result, each of at most `timeout_s`; `pause` sleeps
-    between them. It keeps to `limits`, and learns them.
+    Gives up after `attempts` consecutive exchanges without a result, each of at most `timeout_s`. `pause` sleeps
+    between attempts. The client keeps to `limits`, and updates them with what it learns.
 
     `round_trips` counts exchanges; `date` is the `Date` header of the last response.
     """
@@ -146,7 +146,7 @@ class JsonRpcClient:
         fails.
 
         Gives up after `max_timeouts` consecutive timeouts, and sooner if there is a next node (`has_next`). Raises
-        `UpstreamError`, whose `refusal` shows its meaning.
+        `UpstreamError`, whose `refusal` gives the kind of refusal.
         """
         progress = _Progress()
         failures = 0

@@ -1,7 +1,7 @@
 """Share reads among several nodes of one network, in parallel.
 
-Each node takes the next part of the work when it has finished one, so that faster nodes do more of it. If a node fails,
-its part goes to the others.
+A node that has finished one part of the work takes the next, so faster nodes do more. If a node fails, the other nodes
+take over its part.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ _MAX_LAG_REST_S: Final = 8.0
 
 
 class WorkQueue(Protocol[T]):
-    """The parts of a task that no node has taken yet. `take` and `put_back` never run at the same time."""
+    """The parts of a task that no node has taken yet. Callers never run `take` and `put_back` at the same time."""
 
     def take(self, node: Node) -> T | None:
-        """Return the next part for this node; None if there are none left."""
+        """Return the next part for `node`; None if no part is left."""
 
     def put_back(self, part: T) -> None:
         """Add a part that a node has not finished."""
 
 
 def run_shared(nodes: Sequence[N], queue: WorkQueue[T], run: Callable[[N, T], bool]) -> dict[N, UpstreamError]:
-    """Run all parts, each on the next free node, in one thread per node. Return the failed nodes, with their errors.
+    """Run every part in `queue` on the next free node, with one thread per node. Return the errors of the nodes that
+    failed.
 
-    `run` returns whether the part is finished: if not, or if it raises `UpstreamError`, the part is put back. A node
-    that has failed takes no more parts; if all nodes fail, some parts stay in the queue. Other errors are raised.
+    `run` returns whether the part is finished. If it is not, or if `run` raises `UpstreamError`, the part is put back.
+    A node that has failed takes no more parts. If all nodes fail, some parts stay in the queue. Other errors are
+    raised.
     """
     shared_run = _SharedRun(queue, run)
     threads = [Thread(target=shared_run.work, args=(node,), daemon=True) for node in nodes]
@@ -110,8 +112,8 @@ class _SharedRun(Generic[N, T]):
 
 
 class NodeGroup(Generic[N]):
-    """The nodes that share reads. A node that fails rests for a while, longer each time; `report` receives the
-    reason."""
+    """Several nodes that share reads. A node that fails is not used for a while, longer after each failure; `report`
+    receives the reason."""
 
     def __init__(self, nodes: Sequence[N], report: Callable[[str], object]) -> None:
         self._nodes, self._report = nodes, report
@@ -120,12 +122,13 @@ class NodeGroup(Generic[N]):
         self._reported: set[Node] = set()
 
     def available(self) -> list[N]:
-        """Return the nodes that are not resting."""
+        """Return the nodes that may be used now."""
         now_s = time.monotonic()
         return [node for node in self._nodes if self._rests_until_s.get(node, 0.0) <= now_s]
 
     def record(self, failures: Mapping[Node, UpstreamError], nodes: Sequence[Node]) -> None:
-        """Let the failed nodes rest, and forget earlier failures of the others."""
+        """Record the result of a shared read by `nodes`: stop using the nodes in `failures` for a while, and forget
+        earlier failures of the others."""
         for node in nodes:
             if node in failures:
                 self._rest(node, failures[node])
@@ -133,7 +136,7 @@ class NodeGroup(Generic[N]):
                 self._failures.pop(node, None)
 
     def rest_all(self) -> None:
-        """Use no node for a minute: one of them returned wrong state, and it is unknown which."""
+        """Use no node for a minute, because one of them returned wrong state and it is unknown which."""
         self._rests_until_s = dict.fromkeys(self._nodes, time.monotonic() + _SUSPICION_S)
 
     def _rest(self, node: Node, error: UpstreamError) -> None:

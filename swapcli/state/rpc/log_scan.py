@@ -1,7 +1,8 @@
-"""Read events over many blocks, in ranges that fit the node.
+"""Read events from many blocks, in ranges small enough for the node.
 
-Every node has a different limit, on blocks or on events, and few document it. The range is halved when the node rejects
-it, and grows while it succeeds; `NodeLimits` remembers it. If the node rejects even a single block, the scan stops.
+Every node limits the number of blocks or events differently, and few nodes document the limit. The range is halved when
+the node rejects it, and grows while requests succeed. `NodeLimits` remembers its size. If the node rejects even a
+single block, the scan stops.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Verify = Callable[[Node, LogFilter, Sequence[Log]], object]
 
 
 class ScannedRange(NamedTuple):
-    """The events from the end of the previous range up to the block `last`."""
+    """The events from the end of the previous range up to and including the block `last`."""
 
     last: int
     logs: list[Log]
@@ -41,11 +42,11 @@ class ScannedRange(NamedTuple):
 def scan_logs(
     node: Node, query: LogFilter, *, at: BlockId | None = None, verify: Verify | None = None
 ) -> Iterator[ScannedRange]:
-    """Yield all events of the query in order, range by range; a later scan resumes at `last + 1`.
+    """Yield all events that match the query in order, range by range. A later scan can resume at `last + 1`.
 
     If `at` is the header of a block, the helpers of the node read ranges up to that block in parallel. `verify` checks
-    each response. Raises `UpstreamError`, also if the node rejects a single block, because then the reason is not the
-    size of the range.
+    each response. Raises `UpstreamError`. That includes a node that rejects a single block, because the range cannot be
+    reduced further.
     """
     first = query.from_block
     while first <= query.to_block:
@@ -57,9 +58,9 @@ def scan_logs(
 def scan_first_range(
     node: Node, query: LogFilter, *, at: BlockId | None = None, verify: Verify | None = None
 ) -> ScannedRange:
-    """Return the events from the query's first block on, as far as one request of each node reaches.
+    """Return the events from the query's first block on, as far as one request to each node reaches.
 
-    Parameters and errors are those of `scan_logs`. The query must have a block.
+    Takes the same parameters and raises the same errors as `scan_logs`. The query must include at least one block.
     """
     is_wide = query.to_block - query.from_block >= node.limits.log_blocks.size
     if is_wide and isinstance(at, BlockHeader) and query.to_block <= at.number:
@@ -163,10 +164,11 @@ class _SharedScan(WorkQueue[LogFilter]):
 
 
 def find_first_available_block(node: Node, query: LogFilter) -> int:
-    """Return the first block of the query whose events the node has, `query.to_block + 1` if it has none.
+    """Return the first block in the query's range whose events the node still has; `query.to_block + 1` if it has none.
 
-    Searches by bisection: nodes that have pruned old blocks still have all later ones. After a few refusals that do not
-    say that a block is gone, each followed by a wait, the result is the first block whose events the node has returned.
+    Searches by bisection, because nodes that have pruned old blocks still have all later ones. A refusal that does not
+    say that a block was pruned is retried after a wait. After a few such refusals, the result is the first block whose
+    events the node has returned.
     """
     low, high = query.from_block, query.to_block + 1
     waited = 0

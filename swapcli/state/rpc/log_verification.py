@@ -1,7 +1,7 @@
-"""Check a node's events against block headers: some nodes silently omit events.
+"""Check a node's events against block headers, because some nodes silently omit events.
 
-A header's bloom filter proves only what is not in a block. If it contains more than the returned events explain, the
-pool is read again, or all events of that block are requested.
+A header's bloom filter can prove only that an event is not in the block. If the filter contains more than the returned
+events explain, the pool is read again, or all events in that block are requested.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _verified_nodes: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictio
 
 
 def find_withheld_block(node: Node, head: int) -> int | None:
-    """Return a recent block whose events the node omits; None if it returns them, or if this cannot be determined.
+    """Return a recent block whose events the node omits; None if it omits none, or if this cannot be determined.
 
     Sends requests at most once in 600 blocks. Raises `UpstreamError`.
     """
@@ -56,7 +56,7 @@ def find_withheld_block(node: Node, head: int) -> int | None:
 
 
 def read_block_logs(node: Node, number: int) -> list[Log] | None:
-    """Return all events of a block; None if the node rejects the request."""
+    """Return all events in a block; None if the node rejects the request."""
     try:
         return node.read_logs(LogFilter((), (), number, number))
     except (UpstreamRejected, UpstreamTimeout):
@@ -64,17 +64,18 @@ def read_block_logs(node: Node, number: int) -> list[Log] | None:
 
 
 def compute_bloom(logs: Iterable[Log]) -> int:
-    """Return the filter of a block that contains only these events."""
+    """Return the bloom filter of a block that contains only the events in `logs`."""
     return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 
 def find_missing_logs(
     node: Node, first: int, blooms: Sequence[int], emitters: Mapping[str, Sequence[str]], logs: Iterable[Log]
 ) -> list[Log] | None:
-    """Return the events that the node omitted from `logs`, which cover the blocks from `first` on with these filters.
+    """Return the events that are missing from `logs`, which a node returned for the blocks from `first` on. `blooms`
+    are the filters of these blocks.
 
-    `emitters` are the relevant topics by contract. None if the node omits events even from a request for the block
-    alone. Raises `UpstreamError`.
+    `emitters` maps each contract to its relevant topics. Return None if the node omits events even when only that block
+    is requested. Raises `UpstreamError`.
     """
     known, missing = frozenset(logs), []
     for number, bloom in enumerate(blooms, first):

@@ -1,12 +1,13 @@
 """Pack many calls into a few, all on the state after one block.
 
-Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas is shared: a contract that uses up all
-gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail are
-sent alone from the start, in the same exchange. If no Multicall3 is deployed, the calls go to the node individually.
+Multicall3's `aggregate3` runs a list of calls and reports which failed. All calls share one gas limit, so a contract
+that uses up the gas makes later calls fail. Therefore each failed call is retried alone before it counts as failed.
+Calls that often fail are sent separately from the start, in the same exchange. If no Multicall3 is deployed, the calls
+go to the node individually.
 
 Some nodes ignore the block number of `eth_call` and always respond from their latest block. So each aggregate begins by
-reading from Multicall3 the number of the block on which it runs and the hash of the previous one: results from another
-block raise `BlockMismatch`, those from another fork `ChainReorganized`.
+reading, from Multicall3, the number of the block on which it runs and the hash of the previous block. Results from
+another block raise `BlockMismatch`, and results from another fork raise `ChainReorganized`.
 """
 
 from __future__ import annotations
@@ -56,14 +57,15 @@ _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 
 
 class MulticallReader:
-    """Reads a network's state after the block number `block`. `multicall` is None if no such contract is known.
+    """Reads a network's state after the block `at`. `multicall` is None if the network has no known Multicall3
+    contract.
 
     If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
-    `contracts_without_output` has the contracts that returned no data without proof that the node ran them.
+    `contracts_without_output` lists the contracts that returned no data, if nothing proves that the node ran them.
 
-    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` has the blocks of the
-    results, and the caller must check that nothing changed between them. If it `requires_multicall`, a node without
-    that contract is an error.
+    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` has the blocks from which
+    the results came, and the caller must check that nothing changed between them. With `requires_multicall`, a chain
+    without the Multicall3 contract is an error.
     """
 
     def __init__(
@@ -88,19 +90,19 @@ class MulticallReader:
 
     @property
     def multicall_is_missing(self) -> bool:
-        """Whether the chain does not have the contract, so that calls are made one by one."""
+        """Whether the chain lacks the Multicall3 contract, so that calls are made one by one."""
         return self._multicall is None
 
     @property
     def width(self) -> int:
-        """The number of nodes that share large reads: callers read this many times as much at once."""
+        """The number of nodes that share large reads. Callers should read that many times as much at once."""
         return max(len(self._find_helpers()), 1)
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the results in the order of the calls. Raises `UpstreamError`.
 
-        Results that the node remembers are not requested again; it remembers new ones once `verify_block` has proven
-        them.
+        Results that the node remembers are not requested again. New results are remembered once `verify_block` has
+        proven them.
         """
         if self._multicall is not None and self._multicall != MULTICALL3:
             calls = [_on_chain(each, self._multicall) for each in calls]
@@ -163,9 +165,10 @@ class MulticallReader:
         return any(number > self.block for number in self.answering_blocks)
 
     def verify_block(self) -> bool:
-        """Return whether all results so far are known to belong to the block; False if the node gives no way to know.
+        """Return whether all results so far are known to belong to the block; False if that cannot be determined with
+        this node.
 
-        Results from a pending block never are: its number and parent are checked, but not its transactions. Raises
+        Always False for a pending block: its number and parent are checked, but not its transactions. Raises
         `BlockMismatch` if the node ignores block numbers, so that the block of the results is unknown.
         """
         is_proven = self._prove_block()
@@ -364,14 +367,14 @@ class AheadReading(NamedTuple):
 
     @classmethod
     def of(cls, node: Node, calls: Sequence[ContractCall], multicall: str) -> AheadReading:
-        """Return the reading of these calls, without those that cannot be in an aggregate."""
+        """Return the reading for `calls`, without the calls that cannot be in an aggregate."""
         batches = _batches([call for call in calls if not call.is_unpackable], node.limits.aggregate_calls.size)
         return cls(batches, [_packed([_on_chain(call, multicall) for call in batch], multicall) for batch in batches])
 
     def results(self, node: Node, found: Sequence[ReturnData], block: BlockHeader) -> dict[ContractCall, ReturnData]:
-        """Return the results of the calls that ran at `block`, judging by its number and its parent's hash.
+        """Return the results of the calls that ran at `block`, as shown by the block's number and its parent's hash.
 
-        A call that failed together with others is omitted: it may have lacked gas.
+        A call that failed in an aggregate with others is omitted, because it may have run out of gas.
         """
         results: dict[ContractCall, ReturnData] = {}
         for batch, data in zip(self.batches, found, strict=True):
@@ -384,7 +387,7 @@ class AheadReading(NamedTuple):
         return results
 
     def proves(self, found: Sequence[ReturnData], block: BlockHeader) -> bool:
-        """Return whether some of the calls ran on the state of `block`."""
+        """Return whether at least some calls ran on the state of `block`."""
         pairs = zip(self.batches, found, strict=True)
         return any(_answers_of(data, len(batch), block) is not None for batch, data in pairs)
 
@@ -457,7 +460,8 @@ def _request_share(call: ContractCall, node: Node) -> float:
 
 
 def find_answering_block(node: Node, number: int) -> int | None:
-    """Return the block from which a node responds to a request for block `number`; None if it gives no way to know."""
+    """Return the block from which a node responds to a request for block `number`; None if that cannot be
+    determined."""
     try:
         (answer,) = node.call_many([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRejected:
@@ -472,7 +476,7 @@ def _decode_number(answer: ReturnData) -> int | None:
 
 
 def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
-    """Return the calldata of `aggregate3` with every call allowed to fail."""
+    """Return the calldata of `aggregate3` in which every call is allowed to fail."""
     offsets, tuples = [], []
     at = WORD * len(calls)
     for to, data, *_ in calls:

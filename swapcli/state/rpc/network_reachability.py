@@ -1,7 +1,7 @@
-"""Find out whether this machine can reach the network at all, without waiting for a connection to time out.
+"""Find out whether this machine can reach the internet at all, without waiting for a connection to time out.
 
-Without a network, a resolver may hang for many seconds, so all names are resolved in parallel threads. A connected UDP
-socket shows whether there is a route to an address; it sends nothing.
+Without a network connection, a resolver may hang for many seconds, so all names are resolved in parallel threads. A
+connected UDP socket shows whether there is a route to an address, without sending anything.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FINGERPRINT_CHARACTERS: Final = 16  # digits of a hash in hex
 
 
 def resolve(host: str) -> list[tuple[int, Any]]:
-    """Return a host name's addresses as the system resolves it. Raises `OSError`."""
+    """Return a host's addresses, as resolved by the system. Raises `OSError`."""
     return [(each[0], each[4]) for each in socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_STREAM)]
 
 
 def find_route(family: int, address: Any) -> str | None:
-    """Return this machine's address on the route to another one; None if there is no route."""
+    """Return this machine's own address on the route to `address`; None if there is no route."""
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect(address)
@@ -38,13 +38,13 @@ def find_route(family: int, address: Any) -> str | None:
 
 
 def route_fingerprint(hosts: Sequence[str]) -> str:
-    """Return a short text that changes with this machine's network connection, and with the hosts."""
+    """Return a short text that changes whenever this machine's network connection or `hosts` change."""
     routes = [find_route(family, address) or "" for family, address in _FAR_ADDRESSES]
     return sha256("\n".join([*routes, *sorted(hosts)]).encode()).hexdigest()[:_FINGERPRINT_CHARACTERS]
 
 
 class Reachability:
-    """Whether any of these hosts can be reached, judging by names and routes."""
+    """Whether any of several hosts can be reached, judging by name resolution and routes."""
 
     def __init__(self, hosts: Sequence[str], resolve_name: Resolve = resolve) -> None:
         self._hosts, self._resolve = tuple(dict.fromkeys(hosts)), resolve_name
@@ -54,7 +54,7 @@ class Reachability:
         self._is_reachable = False
 
     def start(self, notify: Callable[[], object]) -> None:
-        """Look up all names in parallel threads; they call `notify` once the result is known."""
+        """Start to look up all names in parallel threads, which call `notify` once the result is known."""
         for host in self._hosts:
             if _is_local(host):
                 self._record(host)
@@ -65,7 +65,8 @@ class Reachability:
             Thread(target=self._look_up, args=(host, notify), daemon=True).start()
 
     def problem(self, *, is_late: bool) -> str | None:
-        """Return why no host can be reached; None if one can, or if that is still unknown. `is_late` ends the wait."""
+        """Return why no host can be reached; None if one can, or if the result is not known yet. `is_late` treats
+        unfinished look-ups as failed."""
         with self._lock:
             if self._is_reachable or not self._hosts:
                 return None
@@ -75,7 +76,7 @@ class Reachability:
 
     @property
     def is_known(self) -> bool:
-        """Whether waiting longer changes nothing."""
+        """Whether the result is final, so that waiting longer changes nothing."""
         return self._is_reachable or not self._pending
 
     def _look_up(self, host: str, notify: Callable[[], object]) -> None:

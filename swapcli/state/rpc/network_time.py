@@ -1,10 +1,11 @@
-"""Decide which clock to use: this machine's, or that of nodes that agree that it is wrong.
+"""Decide which clock to use: this machine's, or the time on which several nodes agree if they prove this machine wrong.
 
 `judge_clock` is the rule, a pure function of the nodes' blocks. This machine's clock is used if it is near the newest
 block of a node that does not lag behind others, and if that block is not old by the `Date` of its own response.
 Otherwise the nodes' time is used if more than half of them agree on it, and at least two prove that their latest block
-is new: the `Date` of the response agrees with the block's time, or the node has found a newer block since. A single
-node never overrides the clock, and blocks that do not advance are old, however many nodes agree on them.
+is new. The proof is that the `Date` of the response agrees with the block's time, or that the node has found a newer
+block since. A single node never overrides the clock. A block that does not advance is old, however many nodes agree on
+it.
 
 `NetworkTime` keeps the result for one network's nodes. While the clock is right, it needs no requests.
 """
@@ -35,10 +36,10 @@ _RETRY_S: Final = 60.0
 
 
 class Sighting(NamedTuple):
-    """The latest block of one node: its number and its time `block_s`.
+    """The latest block of one node when it was seen: its number, and its time in `block_s`.
 
-    `seen_at_s` is this machine's time of the sighting, and `date_s` the time in the response's `Date` header, None
-    without one. All are in Unix seconds. `earlier` is an earlier sighting of the same node.
+    `seen_at_s` is the time by this machine's clock, and `date_s` the time in the response's `Date` header, None if
+    there is none. All are in Unix seconds. `earlier` is an earlier sighting of the same node.
     """
 
     number: int
@@ -53,8 +54,8 @@ class Sighting(NamedTuple):
         return self.block_s - self.seen_at_s
 
     def has_advanced(self, block_time_s: float) -> bool:
-        """Return whether the node has found a newer block since the earlier sighting, no faster than blocks are
-        made."""
+        """Return whether the node has found a newer block since the earlier sighting, and no faster than the network
+        makes blocks."""
         earlier = self.earlier
         if earlier is None or self.number <= earlier.number:
             return False
@@ -63,7 +64,8 @@ class Sighting(NamedTuple):
         return 0 < self.block_s - earlier.block_s <= longest_s
 
     def may_have_halted(self, block_time_s: float) -> bool:
-        """Return whether the block is old by the response's own date, and the node has found no newer one."""
+        """Return whether the block is old according to the response's own date, and the node has found no newer
+        block."""
         is_old = self.date_s is not None and self.date_s - self.block_s > max_block_age_s(block_time_s)
         return is_old and not self.has_advanced(block_time_s)
 
@@ -75,10 +77,10 @@ class Sighting(NamedTuple):
 
 
 class ClockVerdict(NamedTuple):
-    """The conclusion from nodes about this machine's clock.
+    """The nodes' verdict on this machine's clock.
 
-    `offset_s` are the seconds to add to it, None if neither it nor any other time can be trusted. `nodes` agree on that
-    time; if `needs_proof`, a second query may show that their blocks advance.
+    `offset_s` is the number of seconds to add to the clock, None if no time can be trusted. `nodes` are the nodes that
+    agree on the resulting time. If `needs_proof`, a second query may show that their blocks advance.
     """
 
     offset_s: float | None = None
@@ -87,16 +89,17 @@ class ClockVerdict(NamedTuple):
 
 
 def max_block_age_s(block_time_s: float) -> float:
-    """Return the age above which the latest block of a node is old."""
+    """Return the age in seconds above which a node's latest block counts as old."""
     return MAX_BLOCKS_OLD * block_time_s + _GRAIN_S
 
 
 def judge_clock(
     sightings: Mapping[str, Sighting], block_time_s: float, *, is_clock_doubted: bool = False
 ) -> ClockVerdict:
-    """Return the conclusion from sightings, by node host, about this machine's clock.
+    """Return the verdict on this machine's clock from `sightings`, by node host.
 
-    If nodes have already proven it wrong (`is_clock_doubted`), one node that agrees with it is not enough.
+    If nodes have already proven the clock wrong (`is_clock_doubted`), one node that agrees with the clock is not enough
+    to trust it again.
     """
     tolerance_s = max_block_age_s(block_time_s)
     groups = [
@@ -134,9 +137,10 @@ def parse_date_s(header: str) -> float | None:
 
 
 class NetworkTime:
-    """The time of a network whose blocks take `block_time_s`, by this machine's clock `now_s` unless nodes disagree.
+    """The time on a network whose blocks take `block_time_s`. It is this machine's clock `now_s`, unless nodes
+    disagree.
 
-    `monotonic_s` measures durations, so that a corrected clock is noticed. Any thread may use it.
+    Comparing `now_s` with `monotonic_s` shows when the machine's clock has been corrected. Any thread may use it.
     """
 
     def __init__(
@@ -157,7 +161,7 @@ class NetworkTime:
 
     @property
     def offset_s(self) -> float:
-        """The seconds to add to this machine's clock; 0 while it is right, or if nodes have not proven another time."""
+        """The seconds to add to this machine's clock; 0 if it is right, or if nodes have not proven another time."""
         trusted = self._trusted
         if trusted is None:
             return 0.0
@@ -166,15 +170,15 @@ class NetworkTime:
         return offset_s if abs(offset_s) > self._max_age_s else 0.0
 
     def age_s(self, block_s: int) -> float:
-        """Return the age of a block, negative for a block in the future."""
+        """Return the age of a block in seconds, negative for a block in the future."""
         return self._machine_now_s() + self.offset_s - block_s
 
     def is_current(self, block_s: int) -> bool:
-        """Return whether the latest block of a node may be that of the network."""
+        """Return whether a node's latest block may also be the network's latest block."""
         return abs(self.age_s(block_s)) <= self._max_age_s
 
     def fits(self, sighting: Sighting) -> bool:
-        """Return whether a node's latest block is new by the clock, and not old by its own response's date."""
+        """Return whether a node's latest block is new by the clock, and not old by the date of its response."""
         return self.is_current(sighting.block_s) and not sighting.may_have_halted(self.block_time_s)
 
     def is_recent(self, block_s: int) -> bool:
@@ -182,20 +186,20 @@ class NetworkTime:
         return self.age_s(block_s) <= RECENT_BLOCKS * self.block_time_s + _GRAIN_S
 
     def trust(self, offset_s: float) -> None:
-        """Use this offset from now on."""
+        """Use `offset_s` as the offset from now on."""
         self._trusted = (self._machine_now_s() + offset_s, self._monotonic_s()) if offset_s else None
 
     def see(self, number: int, block_s: int, date: str) -> Sighting:
-        """Return a sighting made now. `date` is the response's `Date` header, empty without one."""
+        """Return a sighting made now. `date` is the response's `Date` header, empty if there is none."""
         return Sighting(number, block_s, self._machine_now_s(), parse_date_s(date))
 
     def forget(self) -> None:
-        """Forget the sightings before the next comparison of nodes."""
+        """Discard all sightings. Call this before comparing nodes again."""
         with self._lock:
             self._sightings, self._is_settling = {}, False
 
     def verdict(self) -> ClockVerdict:
-        """Return the conclusion from the sightings since `forget`."""
+        """Return the verdict from the sightings since the last `forget`."""
         with self._lock:
             return self._judge()
 
@@ -205,10 +209,11 @@ class NetworkTime:
     def compare(
         self, host: str, sighting: Sighting, look: Callable[[str], Sighting | None], ends_s: float
     ) -> ClockVerdict:
-        """Add the sighting of a node that is far from the clock, and return the conclusion from all sightings.
+        """Add the sighting of a node that is far from the clock, and return the verdict from all sightings.
 
-        If only proof is missing, `look` queries the agreeing nodes again, until `ends_s` on the monotonic clock; it
-        returns None for a node that fails. One thread does that, and the others continue without a verdict.
+        If only proof is missing, the agreeing nodes are queried again with `look`, until `ends_s` on the monotonic
+        clock. `look` returns None for a node that fails. Only one thread queries them, and other threads continue
+        without a verdict.
         """
         with self._lock:
             self._sightings[host] = sighting
@@ -232,10 +237,10 @@ class NetworkTime:
         return verdict
 
     def correct(self, hosts: Iterable[str], look: Callable[[str], Sighting | None], max_wait_s: float) -> None:
-        """Compare all nodes, because one node's latest block is far from the clock, and trust a time on which they
-        agree.
+        """Compare all nodes, because one node's latest block is far from the clock. If they agree on a time, trust it.
 
-        A failed comparison is not repeated for a minute. It takes up to `max_wait_s`, besides the requests.
+        After a comparison fails, there is no other for a minute. A comparison takes up to `max_wait_s`, plus the time
+        of the requests.
         """
         now_s = self._monotonic_s()
         if self._compared_at_s is not None and now_s - self._compared_at_s < _RETRY_S:

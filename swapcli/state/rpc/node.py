@@ -1,4 +1,4 @@
-"""The protocol of a node. Programs use JSON-RPC; tests use an EVM in process."""
+"""The protocol of a node. Programs use nodes over JSON-RPC, and tests use an EVM in the same process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapcli.state.rpc.node_limits import NodeLimits
 class BlockHeader(NamedTuple):
     """A block's header. `timestamp` is in Unix seconds; `base_fee_wei` is 0 if the chain has no base fee.
 
-    `is_pending` is the block that the network is still building: its state changes, and its `hash` proves nothing.
+    `is_pending` marks the block that the network is still building. Its state changes, and its `hash` proves nothing.
     """
 
     number: int
@@ -33,16 +33,16 @@ block, or the pending block on the same parent."""
 
 
 def block_number(at: BlockId) -> int:
-    """Return the number of the block."""
+    """Return the block number in a header, or the number itself."""
     return at.number if isinstance(at, BlockHeader) else at
 
 
 class ChainHead(NamedTuple):
-    """A recent block, which the node calls `tag`, and the current gas price; or a past block without a tag.
+    """A recent block, which the node calls `tag`, with the current gas price, or a past block without a tag.
 
     `gas_price` is in wei, or the error of a node that does not serve it. `code` is the requested contract's, None if
-    none was requested or the node did not return it. `clock_offset_s` are the seconds to add to this machine's clock to
-    get the time on which several nodes agree; 0 while the clock is right, or nothing proves it wrong.
+    none was requested or the node did not return it. `clock_offset_s` is the number of seconds to add to this machine's
+    clock to get the time on which several nodes agree. It is 0 if the clock is right, or if nothing proves it wrong.
     """
 
     block: BlockHeader
@@ -60,9 +60,10 @@ class ChainHead(NamedTuple):
 
 
 class LogFilter(NamedTuple):
-    """The events of these contracts with these first topics (all if empty), from block `first` to `last` inclusive.
+    """A filter for events from `addresses` with one of `topics` as the first topic, from block `from_block` to
+    `to_block` inclusive. Empty `addresses` or `topics` match everything.
 
-    With `ids` as well, only those whose second topic is one of them.
+    If there are `ids`, only events whose second topic is one of `ids`.
     """
 
     addresses: tuple[str, ...]
@@ -77,16 +78,19 @@ class Node(Protocol):
 
     @property
     def redacted_url(self) -> str:
-        """Its URL without credentials, for messages."""
+        """The node's URL without credentials, for messages."""
 
     @property
     def limits(self) -> NodeLimits:
         """The known limits of the node."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Return the block that the node calls `tag`, after checking the chain id, and a contract's code at that block.
+        """Return the block that the node calls `tag`, with the code of the contract `code_of` at that block. Checks the
+        chain id.
 
-        Without a pending block, that is the latest one. Raises `UpstreamRejected` if the node does not know the tag."""
+        If there is no pending block, the latest block is returned instead. Raises `UpstreamRejected` if the node does
+        not know the tag.
+        """
 
     def read_block(self, number: int) -> BlockHeader | None:
         """Return a block by its number; None if the chain does not have it yet."""
@@ -97,36 +101,39 @@ class Node(Protocol):
         Raises `ChainReorganized` if `at` is a header and the chain no longer has that block."""
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Return the data of many calls on the state after a block, in order. Raises as `call`."""
+        """Return the data of many calls on the state after a block, in order. Raises the same errors as `call`."""
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Switch to another node because of this error. Return whether there is one."""
+        """Switch to another node because of `error`. Return whether there is one."""
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Return the individual nodes that share large reads of this block's chain in parallel; empty if it works
+        """Return the individual nodes that share large reads of this block's chain in parallel; empty if the node works
         alone.
 
-        They are only valid until the next call of this or any other method."""
+        The helpers are valid only until the next call of any method on this node.
+        """
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Record which of these helpers have failed."""
+        """Report the `failures` among `helpers`, so that failed helpers are not used for a while."""
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
+        """Return the bloom filters of the events in blocks `first` to `last`, 0 if the network does not fill them.
 
-        Each is a number of 2,048 bits. Raises `InvalidUpstreamResponse` if the node does not know one of the blocks.
+        Each filter is an integer of 2,048 bits. Raises `InvalidUpstreamResponse` if the node does not know one of the
+        blocks.
         """
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Return events in the order of the chain.
+        """Return the events that match the query, in chain order.
 
         Raises `UpstreamRejected` also if there are too many events for the node, and `ChainReorganized` if the query
-        ends at the newest known block and the chain no longer has that block."""
+        ends at the latest known block and the chain no longer has that block.
+        """
 
 
 @runtime_checkable
 class HashPinnedNode(Node, Protocol):
-    """A node that reads state by the hash of a `BlockHeader`, so that the result certainly belongs to that block."""
+    """A node that reads state by the hash of a `BlockHeader`, so every result is certain to belong to that block."""
 
     pins_by_hash: ClassVar[bool]
 
@@ -136,15 +143,15 @@ class WitnessableNode(Node, Protocol):
     """A node that can confirm the state of another node's block."""
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """Return the block with that number, the current gas price and a contract's code, after checking the chain id;
-        None if the node does not have the block."""
+        """Return the block with that number, the current gas price and the code of the contract `code_of`, after
+        checking the chain id; None if the node does not have the block."""
 
 
 class HistoryNode(Node, Protocol):
-    """A node that also finds blocks of any age. It may not have their state."""
+    """A node that also finds blocks of any age, whether or not it still has their state."""
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Return a block by its number or hash, with its gas price at that time, after checking the chain id.
+        """Return a block by its number or hash, with the gas price at that time. Checks the chain id.
 
         Raises `InvalidInput` for a block that the chain does not have, and `UpstreamRejected` for one that the node no
         longer has."""
@@ -152,13 +159,13 @@ class HistoryNode(Node, Protocol):
 
 @runtime_checkable
 class RememberingNode(Node, Protocol):
-    """A node that may remember the results of calls on the state after a block, if those can never change."""
+    """A node that may remember the results of calls on a block's state, if they can never change."""
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """Return the remembered results of calls, by their position."""
+        """Return the remembered results, by the position of the call in `calls`."""
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """Remember the results of calls, which are certain to belong to the block."""
+        """Remember the results of calls. They must be certain to belong to the block `at`."""
 
 
 @runtime_checkable
@@ -167,31 +174,31 @@ class BudgetedNode(Protocol):
 
     @property
     def requests_left(self) -> int:
-        """The requests that may still be sent for the current block."""
+        """The number of requests that may still be sent for the current block."""
 
     def allow_requests(self, max_requests: int) -> None:
-        """Allow this many requests from now on, for commands that read many blocks."""
+        """Allow `max_requests` requests from now on, for a command that reads many blocks."""
 
 
 @runtime_checkable
 class KnowsTime(Protocol):
-    """A node, or an object that represents one, that compares this machine's clock with other nodes."""
+    """An object, such as a node, that compares this machine's clock with the time of several nodes."""
 
     @property
     def clock_offset_s(self) -> float:
-        """The current value, as `ChainHead.clock_offset_s`."""
+        """The current offset, as in `ChainHead.clock_offset_s`."""
 
 
 class Account(NamedTuple):
-    """The native balance of an address in wei, and its code: `b""` for none."""
+    """The native balance of an address in wei, and its code, which is `b""` if there is none."""
 
     balance_wei: int
     code: bytes
 
 
 class StateOverride(NamedTuple):
-    """A hypothetical state of an account. None keeps the real value; `slots` are pairs of a storage slot and its word,
-    and other slots keep theirs."""
+    """A hypothetical state of an account. A field that is None keeps the real value. `slots` are pairs of a storage
+    slot and its new word; other slots keep their real values."""
 
     address: str
     balance_wei: int | None = None
@@ -200,7 +207,7 @@ class StateOverride(NamedTuple):
 
 
 class HypotheticalCall(NamedTuple):
-    """A call by `sender` on the state with `overrides`.
+    """A call by `sender` on state with `overrides`.
 
     With a `gas_price_wei`, contracts see the gas price and the base fee of a transaction. The sender must then be able
     to pay for `gas`, and a rejection by the node counts as a revert.
@@ -215,9 +222,10 @@ class HypotheticalCall(NamedTuple):
 
 
 class AheadCalls(NamedTuple):
-    """Calls on the latest block that a node runs in the exchange that names that block.
+    """Calls on the latest block that a node runs in the same exchange that returns the block's number.
 
-    `proves` returns whether results of `calls` show that they ran on the state of a block: other data proves nothing.
+    `proves` returns whether the results of `calls` show that they ran on the state of a block. Results of other calls
+    prove nothing.
     """
 
     calls: Sequence[ContractCall]
@@ -226,7 +234,7 @@ class AheadCalls(NamedTuple):
 
 
 class AheadResults(NamedTuple):
-    """The return data of `AheadCalls`, in order; None for calls that the node did not run or that reverted."""
+    """The return data of `AheadCalls`, in order; None for a call that the node did not run, or that reverted."""
 
     calls: Sequence[ReturnData]
     trials: Sequence[ReturnData] = ()
@@ -239,9 +247,10 @@ class AheadNode(Node, Protocol):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Return the latest block as `read_head`, and the results of the calls; None if they were not sent.
+        """Return the latest block, like `read_head`, and the results of the calls; None if the calls were not sent.
 
-        Nothing proves which block the results belong to: the caller checks that."""
+        The caller must check to which block the results belong.
+        """
 
 
 class SimulatedTransaction(NamedTuple):
@@ -255,10 +264,12 @@ class SimulatedTransaction(NamedTuple):
 
 
 class SimulatedBlock(NamedTuple):
-    """Transactions of one block, each on the state after the previous one, and the first on the state with `overrides`.
+    """The transactions of one block, each on the state after the previous one. The first runs on the state with
+    `overrides`.
 
-    All of them pay `gas_price_wei`. Zero in `fee_recipient`, `randomness` or `gas_limit` keeps the node's own value. If
-    `is_validated`, the node checks nonces, balances and fees as for signed transactions, and rejects senders with code.
+    All transactions pay `gas_price_wei`. Zero in `fee_recipient`, `randomness` or `gas_limit` keeps the node's own
+    value. If `is_validated`, the node checks nonces, balances and fees as for signed transactions, and rejects senders
+    with code.
     """
 
     transactions: tuple[SimulatedTransaction, ...]
@@ -273,7 +284,7 @@ class SimulatedBlock(NamedTuple):
 
 
 class NativeTransfer(NamedTuple):
-    """A transfer of native currency by a transaction, not counting its gas."""
+    """A transfer of native currency made by a transaction. Gas payments are not included."""
 
     sender: str
     receiver: str
@@ -298,13 +309,14 @@ class StateOverrideNode(Node, Protocol):
     """A node that also simulates calls on overridden state."""
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Return an account after a block. Raises `ChainReorganized` as `call`."""
+        """Return an account's state after a block. Raises `ChainReorganized` like `call`."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Return the results of calls on overridden state, each call separately.
+        """Return the results of calls on overridden state. Each call runs independently of the others.
 
-        Raises `ChainReorganized` as `call`, and `UpstreamRejected` if the node does not support overrides; some nodes
-        ignore them instead."""
+        Raises `ChainReorganized` like `call`, and `UpstreamRejected` if the node does not support overrides. Some nodes
+        silently ignore overrides instead.
+        """
 
 
 @runtime_checkable
@@ -314,7 +326,8 @@ class BlockSimulatingNode(StateOverrideNode, Protocol):
     def simulate_blocks(
         self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
     ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-        """Return the outcomes of blocks, each placed directly after the same block, and the results of calls as in
-        `simulate`.
+        """Return the outcomes of `blocks`, each simulated directly after the block `at`, and the results of `calls` as
+        in `simulate`.
 
-        Raises as `simulate`."""
+        Raises the same errors as `simulate`.
+        """

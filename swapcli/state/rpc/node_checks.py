@@ -35,17 +35,18 @@ _RETURN_ONE: Final = bytes.fromhex("600160005260206000f3")
 
 
 class NodeCheck(NamedTuple):
-    """A feature that quotes or syncs need: its name, and why the node lacks it (empty if it has it)."""
+    """A feature that quotes or syncs need: its name, and the reason why the node lacks it (empty if the node has
+    it)."""
 
     name: str
     problem: str = ""
 
 
 class NodeReport(NamedTuple):
-    """The features of a node. Unknown values are None; `latency_s` is the time of one request.
+    """The features of a node. Unknown values are None. `latency_s` is the time of one request.
 
-    `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served in these checks, which
-    bound both.
+    `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served in these checks. The checks
+    try sizes only up to a limit.
     """
 
     node: str
@@ -58,7 +59,7 @@ class NodeReport(NamedTuple):
 
     @property
     def can_quote(self) -> bool:
-        """Whether the node can serve quotes, even if it cannot simulate swaps or serve a sync."""
+        """Whether the node can serve quotes, even if it can neither simulate swaps nor serve a sync."""
         return not any(check.name in (_CHAIN, _CALLS) for check in self.missing)
 
     @property
@@ -68,9 +69,9 @@ class NodeReport(NamedTuple):
 
 
 def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.time) -> NodeReport:
-    """Check the chain id and the age of the latest block, and then everything else at that block.
+    """Check the node's chain id and the age of its latest block, and then all other features at that block.
 
-    Raises no `UpstreamError`: rejections are part of the report.
+    Never raises `UpstreamError`, because rejections are part of the report.
     """
     return _CHECKS[network.kind](node, network, now_s).run()
 
@@ -165,7 +166,7 @@ class _NodeChecks:
         scanned = scan_first_range(self._node, LogFilter((self._silent_contract(),), (), first, block.number))
         width = scanned.last - first + 1
         is_enough = width >= min(_MIN_LOG_BLOCKS, block.number - first + 1)
-        self._require(is_enough, f"returns events of at most {width} blocks")
+        self._require(is_enough, f"returns events for at most {width} blocks per request")
         return width
 
     def _require(self, is_met: bool, problem: str) -> None:

@@ -1,7 +1,7 @@
 """The limits of a node, learned from its rejections.
 
-Nodes limit requests per second, requests in a batch, blocks in a query for events, and the gas of a call; few document
-it. Each limit is found by bisection, so a node that is read for a long time hardly ever has to reject a request.
+Nodes limit requests per second, requests per batch, blocks per event query, and gas per call, and few nodes document
+their limits. Each limit is found by bisection, so in a long run the node hardly ever has to reject a request.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class LearnedLimit:
     """The largest size that a node is known to accept.
 
     A rejected size halves the limit, or reduces it to the largest accepted size. After `grow_after` more accepted
-    requests of full size, it grows with each of them: it doubles, or grows halfway to the smallest rejected size, which
-    itself doubles every hour. If a limit depends on more than the size (`is_constant` is false), a rejected size counts
-    only if nothing as large was ever accepted.
+    requests of full size, the limit grows with each further one. It doubles, or grows halfway to the smallest rejected
+    size, which itself doubles every hour. If a limit depends on more than the size (`is_constant` is false), a rejected
+    size counts only if nothing as large was ever accepted.
 
     >>> limit = LearnedLimit(4096, 1, 131072, grow_after=8)
     >>> limit.reject(4096, now_s=0.0)
@@ -73,7 +73,7 @@ class LearnedLimit:
         return self.rejected_at_s is not None
 
     def accept(self, size: float, *, now_s: float, may_grow: bool = True) -> None:
-        """Record that the node accepted this size. The limit stays unless it `may_grow`."""
+        """Record that the node accepted a request of this size. The limit stays the same unless it `may_grow`."""
         self._largest_accepted = max(self._largest_accepted, size)
         if size < int(self.value) or self.value >= self._maximum:
             return
@@ -86,7 +86,7 @@ class LearnedLimit:
             self.value = min(2 * self.value, half_way, self._maximum)
 
     def reject(self, size: float, *, now_s: float) -> None:
-        """Record that the node rejected this size."""
+        """Record that the node rejected a request of this size."""
         reduced = min(self.value, size) / 2
         if size > self._largest_accepted:
             self.rejected = min(size, self.rejected or inf)
@@ -99,17 +99,18 @@ class LearnedLimit:
         self.rejected_at_s, self._rest = now_s, self._grow_after
 
     def assume(self, value: float, *, may_grow: bool = False) -> None:
-        """Start from a documented limit, unless a lower one was learned; it may only be exceeded if it `may_grow`."""
+        """Start from a documented limit, unless a lower one was learned. The limit may exceed `value` only if it
+        `may_grow`."""
         self.value = value if not self.is_learned else min(self.value, value)
         if not may_grow:
             self._maximum = value
 
     def document(self) -> list[float | None]:
-        """Return the data to remember, for `restore`."""
+        """Return the data to store, for `restore`."""
         return [self.value, self.rejected, self.rejected_at_s]
 
     def restore(self, document: object) -> None:
-        """Continue from what `document` returned in an earlier run; anything else changes nothing."""
+        """Continue from the result of `document` in an earlier run. Invalid data is ignored."""
         if not (isinstance(document, list) and len(document) == 3):
             return
         value, rejected, rejected_at_s = (each if type(each) in (int, float) else None for each in document)
@@ -134,8 +135,8 @@ class LearnedLimit:
 class NodeLimits:
     """The limits of one node. `now_s` returns Unix time. Not thread-safe.
 
-    The first `burst` requests are sent regardless of the rate: limits per second or minute are learned under load, and
-    a single quote need not wait for them.
+    The first `burst` requests are sent regardless of the rate: rates are learned under load, and a single quote need
+    not wait for them.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.time, *, burst: int = 0) -> None:
@@ -157,11 +158,11 @@ class NodeLimits:
 
     @property
     def max_requests(self) -> int:
-        """Requests in one exchange: as many as the node accepts in a batch and per second."""
+        """The number of requests to send in one exchange: as many as the node accepts both per batch and per second."""
         return min(self.batch_requests.size, self._burst or self.requests_per_s.size)
 
     def pause_before(self, count: int, pause: Callable[[float], object], max_pause_s: float) -> None:
-        """Call `pause` until this number of requests may be sent, and count them as sent."""
+        """Call `pause` until `count` requests may be sent, and count them as sent."""
         per_s, start_s = self.requests_per_s.value, self._elapsed_s()
         if self._burst:
             self._burst = max(self._burst - count, 0)
@@ -174,7 +175,7 @@ class NodeLimits:
         self._sent.append((start_s, count))
 
     def pause(self, seconds: float, pause: Callable[[float], object]) -> None:
-        """Call `pause`, which may return early in tests, and count the time as elapsed."""
+        """Call `pause`, which may return early in tests, and count all `seconds` as elapsed."""
         self._paused_s += seconds
         pause(seconds)
 
@@ -187,7 +188,8 @@ class NodeLimits:
                 self.requests_per_s.value = inf
 
     def reject_rate(self) -> bool:
-        """Record that the last requests were too many. Return whether they were enough to conclude anything."""
+        """Record that the node rejected the last requests as too many. Return whether they were enough to adjust the
+        limits."""
         rate, self._burst = self._current_rate(), 0
         if rate < (2.0 * _MIN_REQUESTS_PER_S if self.requests_per_s.is_learned else _MIN_REJECTED_RATE):
             return False
@@ -207,12 +209,12 @@ class NodeLimits:
             self.log_blocks.assume(documented.log_blocks, may_grow=True)
 
     def document(self) -> dict[str, list[float | None]]:
-        """Return the learned limits, ready for JSON; empty if none were learned."""
+        """Return the learned limits, ready for JSON; empty if none has been learned."""
         limits = self._limits().items()
         return {name: limit.document() for name, limit in limits if limit.is_learned and limit.value != inf}
 
     def restore(self, document: object) -> None:
-        """Continue from what `document` returned in an earlier run; anything else changes nothing."""
+        """Continue from the result of `document` in an earlier run. Invalid data is ignored."""
         if isinstance(document, Mapping):
             for name, limit in self._limits().items():
                 limit.restore(document.get(name))

@@ -1,7 +1,7 @@
-"""Remember the limits of nodes between runs, in a small file, which `node_records` shares.
+"""Remember the limits of nodes between runs, in a small file that also holds the data of `node_records`.
 
-Nodes are identified by a hash of their URL, which may hold a key. The file only saves time: one that is missing,
-damaged or read-only changes no result.
+Nodes are identified by a hash of their URL, because the URL may contain a key. The file only saves time. If it is
+missing, damaged or read-only, no result changes.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ class NodeLimitsFile:
         self._path, self._now_s = path, now_s
 
     def load(self, url: str, *, burst: int = 0) -> NodeLimits:
-        """Return the limits of the node at `url`, by default those of unknown nodes; `burst` as in `NodeLimits`."""
+        """Return the limits of the node at `url`, or the default limits if the node is unknown. `burst` is as in
+        `NodeLimits`."""
         limits = NodeLimits(self._now_s, burst=burst)
         limits.restore(read_node_entries(self._path).get(node_key(url)))
         return limits
 
     def save(self, limits_by_url: Mapping[str, NodeLimits]) -> None:
-        """Write the learned limits of these nodes; other nodes in the file stay as they are."""
+        """Write the learned limits of nodes, by URL. Entries for other nodes do not change."""
         learned = {node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
         saved = read_node_entries(self._path)
         if any(_without_time(saved.get(key)) != document for key, document in learned.items()):
@@ -51,7 +52,8 @@ def read_node_entries(path: Path) -> dict[str, object]:
 
 
 def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] | None], now_s: float) -> None:
-    """Replace entries of the file, or remove those that are None; others stay. `now_s` is Unix time."""
+    """Replace `entries` in the file, and remove an entry if its new value is None. Other entries do not change. `now_s`
+    is Unix time."""
     new = {key: {**entry, _SAVED_AT: int(now_s)} for key, entry in entries.items() if entry is not None}
     removed = entries.keys() - new.keys()
     nodes = {key: entry for key, entry in (read_node_entries(path) | new).items() if key not in removed}
@@ -60,7 +62,7 @@ def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] |
 
 
 def node_key(url: str) -> str:
-    """Return the key of a node, or of a host, in the file: a hash, because a URL may contain a key."""
+    """Return the key of a node or a host in the file. It is a hash, because a URL may contain a secret."""
     return sha256(url.encode()).hexdigest()[:_HASH_CHARACTERS]
 
 

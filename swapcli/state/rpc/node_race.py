@@ -1,4 +1,4 @@
-"""Race nodes for the latest block: the best ones start, others follow, and the first proven block wins."""
+"""Race nodes for the latest block. The best nodes start, the others follow, and the first proven block wins."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND
 
 
 class BlockProof(Protocol):
-    """A block that a node has proven to be its newest.
+    """A block that a node has proven to be its latest.
 
-    `is_recent` is true if, by the clock, it is likely that no other node has a newer one.
+    `is_recent` is true if, by the clock, it is unlikely that another node has a newer block.
     """
 
     @property
@@ -31,17 +31,18 @@ class BlockProof(Protocol):
 
     @property
     def is_by_clock(self) -> bool:
-        """Whether its time agrees with this machine's clock, rather than only with other nodes' time."""
+        """Whether the block's time agrees with this machine's clock, and not only with other nodes' time."""
 
 
 P = TypeVar("P", bound=BlockProof)
 
 
 class RaceResult(NamedTuple, Generic[P]):
-    """The winner's proof with its index and its time in seconds; None if there is no winner.
+    """The result of a race. `winner` is the winner's index, with its proof and its time in seconds; None if there is no
+    winner.
 
-    `failures` are the errors of nodes that failed, by index; `elapsed_s` are the times of nodes still running when the
-    race ended. `network_problem` says why no node can be reached; it is None if one may be reachable.
+    `failures` are the errors of nodes that failed, by index. `elapsed_s` are the times of nodes that were still running
+    when the race ended. `network_problem` is the reason why no node can be reached; None if one may be reachable.
     """
 
     winner: int | None
@@ -55,10 +56,11 @@ class RaceResult(NamedTuple, Generic[P]):
 class NodeRace(Generic[P]):
     """Runs `prove(index)` for nodes in `order`, each in a thread, until one proves its block.
 
-    `starters` of them start at once; the next one starts `hedge_delay_s` after the last start, or as soon as one fails.
-    A block that is not recent wins only if, within a further `hedge_delay_s`, no other node returns a block that is
-    more than `MAX_BLOCKS_BEHIND` ahead of it, or that agrees with the clock while it does not. The race ends after
-    `timeout_s`; without a network, it ends as soon as `network_reachability` detects that, or after `resolution_s`.
+    The first `starters` nodes start at once. The next one starts `hedge_delay_s` after the last start, or as soon as
+    one fails. A block that is not recent wins only if, within a further `hedge_delay_s`, no other node returns a block
+    that is more than `MAX_BLOCKS_BEHIND` ahead of it, or a block that agrees with the clock if this one does not. The
+    race ends after `timeout_s`. Without a network connection, it ends as soon as `network_reachability` detects that,
+    or after `resolution_s`.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class NodeRace(Generic[P]):
         self._candidate_until_s = 0.0
 
     def run(self) -> RaceResult[P]:
-        """Return how the race ended."""
+        """Run the race, and return its result."""
         began_s = time.monotonic()
         ends_s, resolution_ends_s = began_s + self._timeout_s, began_s + self._resolution_s
         self._reachability.start(lambda: self._events.put((-1, None)))
@@ -157,7 +159,7 @@ class NodeRace(Generic[P]):
         elif -behind > MAX_BLOCKS_BEHIND:
             self._failures[index] = _is_behind(-behind)
         elif proof.is_by_clock and not known.is_by_clock:
-            self._failures[first] = StaleNode("its latest block and a different node's have different times")
+            self._failures[first] = StaleNode("the time of its latest block differs from another node's")
             self._candidate = (index, proof, latency_s)
         return True
 
@@ -183,4 +185,4 @@ class NodeRace(Generic[P]):
 
 
 def _is_behind(blocks: int) -> UpstreamError:
-    return UpstreamTimeout(f"its latest block is {counted(blocks, 'block')} behind a different node's")
+    return UpstreamTimeout(f"its latest block is {counted(blocks, 'block')} behind another node's")

@@ -1,6 +1,6 @@
-"""Remember between runs how public nodes have responded, in the file of node limits.
+"""Remember between runs how well public nodes respond, in the same file as node limits.
 
-Hosts are identified by a hash, like the nodes in that file. The records only save time: without them, all nodes count
+Hosts are identified by a hash, like the nodes in that file. The records only save time. Without them, all nodes count
 as equally good, in list order.
 """
 
@@ -34,10 +34,11 @@ _MAX_HOST: Final = 255  # characters of a name in DNS
 
 
 class NodeRecord(NamedTuple):
-    """How one public node has responded.
+    """The record of one public node's responses.
 
-    `latency_s` is the usual time until its block was proven, None if unknown; `failures` counts consecutive failures,
-    the last one at `failed_at_s` in Unix time; the node last proved a block at `proven_at_s`.
+    `latency_s` is the usual time until the node's block is proven, None if unknown. `failures` counts consecutive
+    failures. `failed_at_s` is the time of the last failure, and `proven_at_s` the time of the last proven block, both
+    in Unix seconds.
     """
 
     latency_s: float | None = None
@@ -46,7 +47,7 @@ class NodeRecord(NamedTuple):
     proven_at_s: float = 0.0
 
     def with_success(self, latency_s: float, now_s: float) -> NodeRecord:
-        """Return the record after a proven block."""
+        """Return the record after the node has proven a block."""
         before = latency_s if self.latency_s is None else self.latency_s
         return NodeRecord(_OLD_WEIGHT * before + (1.0 - _OLD_WEIGHT) * latency_s, proven_at_s=now_s)
 
@@ -55,23 +56,23 @@ class NodeRecord(NamedTuple):
         return self._replace(failures=self.failures + 1, failed_at_s=now_s, proven_at_s=0.0)
 
     def with_loss(self, elapsed_s: float) -> NodeRecord:
-        """Return the record after another node was faster: its latency is at least this time."""
+        """Return the record after another node was faster. The latency is then at least `elapsed_s`."""
         return self._replace(latency_s=max(self.latency_s or 0.0, elapsed_s))
 
     def is_proven(self, now_s: float) -> bool:
-        """Return whether it has recently proven a block, with no failure since."""
+        """Return whether the node has recently proven a block, without a failure since."""
         return 0.0 <= now_s - self.proven_at_s < _PROOF_AGE_S and not self.failures
 
     def rank(self, now_s: float) -> tuple[bool, float]:
-        """Return a sort key that puts the best record first, and nodes that rest after failures last."""
+        """Return a sort key that puts the best record first, and nodes that are paused after failures last."""
         rest_s = backoff_s(max(self.failures, 1), _FIRST_REST_S, _MAX_REST_S)
         rests = self.failures > 0 and 0.0 <= now_s - self.failed_at_s < rest_s
         return rests, _USUAL_LATENCY_S if self.latency_s is None else self.latency_s
 
 
 class UnreachableNetwork(NamedTuple):
-    """The fact that no public node could be reached at `seen_at_s` (Unix time), and why; `route` identifies this
-    machine's route at that time."""
+    """The fact that no public node could be reached at `seen_at_s` (Unix time), and the reason. `route` identifies this
+    machine's network route at that time."""
 
     seen_at_s: float
     reason: str
@@ -79,7 +80,7 @@ class UnreachableNetwork(NamedTuple):
 
 
 class NodeRecords:
-    """The records of public nodes by host, kept in the file at `path`; None keeps them in memory.
+    """The records of public nodes by host, in the file at `path`, or only in memory if `path` is None.
 
     `now_s` returns Unix time.
     """
@@ -92,7 +93,7 @@ class NodeRecords:
             self._network = _parse_network(read_node_entries(path).get(node_key(_NETWORK)))
 
     def load(self, hosts: Iterable[str]) -> None:
-        """Read the records of these hosts from the file."""
+        """Read the records of `hosts` from the file."""
         if not self._path:
             return
         entries, now_s = read_node_entries(self._path), self.now_s()
@@ -103,12 +104,12 @@ class NodeRecords:
         return self._records.get(host, NodeRecord())
 
     def in_order(self, hosts: Sequence[str]) -> list[int]:
-        """Return the indices of hosts, best record first."""
+        """Return the indices of `hosts`, best record first."""
         now_s = self.now_s()
         return sorted(range(len(hosts)), key=lambda index: self.record_of(hosts[index]).rank(now_s))
 
     def save(self, records: Mapping[str, NodeRecord], unreachable: UnreachableNetwork | None = None) -> None:
-        """Save the records of some hosts, and whether the network is unreachable."""
+        """Save `records`, and whether the network is unreachable. Records of other hosts do not change."""
         is_same = self._network == unreachable and all(_is_alike(self.record_of(h), r) for h, r in records.items())
         self._records |= records
         had_network, self._network = self._network is not None, unreachable
@@ -122,7 +123,8 @@ class NodeRecords:
         update_node_entries(self._path, entries, self.now_s())
 
     def unreachable(self, route: str) -> UnreachableNetwork | None:
-        """Return the record of an unreachable network, if it is recent and this machine still has the same route."""
+        """Return the last record of an unreachable network, if it is recent and this machine still has the same route;
+        otherwise None."""
         network = self._network
         if network is None or network.route != route or not 0.0 <= self.now_s() - network.seen_at_s < UNREACHABLE_S:
             return None
@@ -130,7 +132,7 @@ class NodeRecords:
 
     @property
     def usual_latency_s(self) -> float | None:
-        """The lowest usual latency of the loaded nodes that have responded recently; None if there are none."""
+        """The lowest usual latency among loaded nodes that have responded recently; None if there are none."""
         known = [each.latency_s for each in self._records.values() if each.latency_s and each.proven_at_s]
         return min(known, default=None)
 

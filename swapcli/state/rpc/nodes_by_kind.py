@@ -1,4 +1,5 @@
-"""The nodes of each kind of network: the class that reads them, and their features. Each class is loaded on demand."""
+"""Facts about the nodes of each kind of network: the class that reads them, and their features. Classes are loaded on
+demand."""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class NodesOfKind(NamedTuple):
-    """The nodes of a kind of network.
+    """Facts about the nodes of one kind of network.
 
-    `client` is a class of this package, as module and name; `public_nodes` is the same for public nodes. Nodes that
-    announce blocks have WebSocket or IPC. Some return all events of a contract, others only those that a query names.
+    `client` is a class in this package, as module and name. Nodes that `announce_blocks` do so over WebSocket or IPC.
+    Nodes that `return_unnamed_events` can return all events from a contract, and others only the events that a query
+    names.
     """
 
     client: str
@@ -43,12 +45,12 @@ _NODES: Final = {
 
 
 def nodes_of_kind(kind: Kind) -> NodesOfKind:
-    """Return the known facts about the nodes of a kind of network."""
+    """Return the facts about the nodes of a kind of network."""
     return _NODES[kind]
 
 
 def node_class(kind: Kind) -> type[RpcNode | StarknetNode]:
-    """Return the class that reads the nodes of a kind of network."""
+    """Return the class that reads nodes of a kind of network."""
     module, _, name = _NODES[kind].client.partition(":")
     found: type[RpcNode | StarknetNode] = getattr(import_module(f"{__package__}.{module}"), name)
     return found

@@ -1,4 +1,4 @@
-"""The HTTP proxy that the environment sets for a URL, by the usual conventions.
+"""Find the HTTP proxy for a URL in the environment variables, by the usual conventions.
 
 Reads `http_proxy`, `https_proxy`, `all_proxy` (lower or upper case) and `no_proxy`: a list of hosts, domains, addresses
 and `*`. The standard library's reader of these variables takes 15 ms to import.
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 def find_proxy(url: str, environ: Mapping[str, str]) -> str | None:
-    """Return the address of the proxy through which `url` is reached; None if there is none."""
+    """Return the address of the proxy to use for `url`; None if there is none."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port

@@ -1,10 +1,10 @@
-"""Public nodes of one network behind the interface of a single node: hedged, proven, and within a budget of requests.
+"""Use a network's public nodes as a single node, with hedged requests, proven blocks, and a limit on requests.
 
 `open_public_node` opens it. `read_head` is a race (`node_race`): the two nodes with the best record (`node_records`)
-start, the others follow, and the first to prove its block is read from then on. A block is proven if the node is on the
-right chain, returns the block's header, serves state at that block, is not behind another node, and the block is new by
-the clock: this machine's, or that of nodes that agree that this machine's is wrong (`network_time`). If the winner then
-rejects a request, `failover` sends it to the next node, at the same block: its hash must agree, otherwise
+start, the others follow, and the first node to prove its block is read from then on. A block is proven if the node is
+on the right chain, returns the block's header, serves state at that block, and is not behind another node. The block
+must also be new by the clock, either this machine's or the one on which nodes agree (`network_time`). If the winner
+then rejects a request, `failover` sends it to the next node, at the same block. If the block's hash differs there,
 `ChainReorganized` makes the caller start again.
 """
 
@@ -54,7 +54,7 @@ _IDENTITY: Final = f"0x{4:040x}"
 
 class PublicEndpoint(NamedTuple):
     """A public node with its documented limits. `redacted_url` is its URL without secrets, for messages; `proxy` is the
-    URL of an HTTP proxy, None without one. Exchanges also count towards the `run_budget`, if there is one."""
+    URL of an HTTP proxy, None if there is none. Exchanges also count towards the `run_budget`, if there is one."""
 
     node: PublicNode
     redacted_url: str
@@ -62,17 +62,17 @@ class PublicEndpoint(NamedTuple):
     run_budget: RunBudget | None = None
 
     def connect(self) -> HttpConnection:
-        """Return a connection, which is not yet open."""
+        """Return a connection to the node. It is opened when it is first used."""
         return HttpConnection(self.node.url, self.redacted_url, proxy=self.proxy, run_budget=self.run_budget)
 
     @property
     def host(self) -> str:
-        """The host name, with the port unless that is the default."""
+        """The host name, with the port unless it is the default."""
         return urlsplit(self.redacted_url).netloc or self.redacted_url
 
     @property
     def connected_host(self) -> str:
-        """The host that this machine connects to: the proxy's, if there is one."""
+        """The host to which this machine connects: the proxy, if there is one."""
         if self.proxy:
             return urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}").hostname or ""
         return urlsplit(self.node.url).hostname or ""
@@ -350,7 +350,9 @@ class _PublicNode(FailoverNode):
         verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
         if verdict.offset_s is None or endpoint.host not in verdict.nodes:
             if self._network_time.is_current(sighting.block_s):
-                raise StaleNode(f"{endpoint.redacted_url}: its latest block is old by the date of its response")
+                raise StaleNode(
+                    f"{endpoint.redacted_url}: its latest block is old, according to the date of its response"
+                )
             age_s = self._network_time.age_s(sighting.block_s)
             where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
             raise StaleNode(f"{endpoint.redacted_url}: its latest block is {where} by this machine's clock")
@@ -435,7 +437,7 @@ class _PublicNode(FailoverNode):
 
 
 class PublicRpcNode(_PublicNode, RpcNode):
-    """Public nodes of an EVM network as a single `RpcNode`: see `open_public_node`."""
+    """The public nodes of an EVM network as a single `RpcNode`; see `open_public_node`."""
 
     _contestant_class = _Contestant
 
@@ -464,7 +466,7 @@ class PublicRpcNode(_PublicNode, RpcNode):
 
 
 class PublicStarknetNode(_PublicNode, StarknetNode):
-    """Public Starknet nodes as a single `StarknetNode`: see `open_public_node`."""
+    """Public Starknet nodes as a single `StarknetNode`; see `open_public_node`."""
 
     _contestant_class = _StarknetContestant
 
@@ -497,16 +499,16 @@ def open_public_node(
     """Open a network's public nodes as a single node, which is an `RpcNode` or a `StarknetNode`.
 
     Nothing is sent before the first `read_head`, which returns within `live_timeout_s` or raises `LiveUnavailable` with
-    the host and the reason for each node. Without a network connection, that takes 0.2 s, and fails immediately for the
-    next minute. If a live price `is_required`, names are resolved for up to `live_timeout_s`, and a remembered
+    the host and the reason for each node. Without a network connection, it raises after 0.2 s, and immediately during
+    the next minute. If a live price `is_required`, names are resolved for up to `live_timeout_s`, and a remembered
     unreachable network is ignored.
 
-    All requests until the next `read_head` share one budget, the lowest of the nodes' `quote_requests`; beyond it,
-    reads raise `RequestBudgetSpent`. `requests_left` is the rest of it, `host` is the node that is read, and `report`
-    receives a sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown;
-    `burst` is as in `NodeLimits`. Blocks are compared with the clock of `records`. If nodes agree that it is wrong,
-    `clock_offset_s` of the head, and of the node, has the seconds to add to it. `gas_price_wei` replaces the gas price
-    of EVM nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
+    All requests until the next `read_head` share one budget, the lowest `quote_requests` of the nodes. Once it is used
+    up, reads raise `RequestBudgetSpent`. `requests_left` is the number of requests left, and `host` the node that is
+    read. `report` receives a sentence when another node replaces it. `records` and `limits_file` remember how nodes
+    responded; `burst` is as in `NodeLimits`. Blocks are compared with the clock of `records`. If nodes agree that it is
+    wrong, `clock_offset_s` of the head, and of the node, has the seconds to add to it. `gas_price_wei` replaces the gas
+    price of EVM nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
     """
     return _CLASSES[kind](
         endpoints,

@@ -11,8 +11,8 @@ from swapcli.state.rpc.node import Node
 
 
 class Receipt(NamedTuple):
-    """The result of a transaction: its events are `logs`, in order. It was mined in the block with this number and
-    hash."""
+    """The receipt of a transaction, with its events in order (`logs`), and with the number and hash of the block that
+    contains it."""
 
     block_number: int
     block_hash: str
@@ -23,7 +23,7 @@ class Receipt(NamedTuple):
 
 
 class ReceiptNode(Node, Protocol):
-    """A node that also knows mined transactions."""
+    """A node that also returns the receipts of mined transactions."""
 
     def read_receipt(self, transaction: str) -> Receipt | None:
         """Return a transaction's receipt by its hash, 32 bytes in hex; None if the chain does not have the transaction.
@@ -33,7 +33,8 @@ class ReceiptNode(Node, Protocol):
 
 
 def not_mined(transaction: str, state: str) -> NotMined:
-    """Return the error of a transaction that is not mined; `state` follows its hash in a sentence."""
+    """Return the error for a transaction that is not mined. `state` completes the sentence that begins with its
+    hash."""
     return NotMined(
         f"{transaction} {state}: it is not mined yet",
         hint="try again in a few seconds",

@@ -1,13 +1,13 @@
-"""Decide what a node's refusal means and what to do about it: the only policy for retries, limits, spares and load
-sharing.
+"""Decide what a node's refusal means and what to do about it. This is the only policy for retries, limits, spares and
+load sharing.
 
-A response is classified by its body before its HTTP status, by codes before words, and, if neither says anything, by
-the request. Lists of words are never complete, so two rules apply: a read that is rejected, rather than reverted, at a
-block that the node itself has named may soon succeed, or succeed on another node; and a rejected range of blocks is too
+A response is classified by its body before its HTTP status, by codes before words, and, if neither is known, by the
+request. Lists of words are never complete, so two rules apply. First, a read that is rejected (not reverted) at a block
+that the node itself has returned may succeed soon, or on another node. Second, a rejected range of blocks counts as too
 wide until proven otherwise. A request without a result goes to the next node, unless it can be made smaller or its data
-is gone.
+has been pruned.
 
-The codes are those of EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
+The codes come from EIP-1474, EIP-4444, OP stack's proxyd, the documentation of providers, and Starknet's JSON-RPC
 specification; the words are those sent in 2026 by geth, erigon, nethermind, reth, besu, bor, Monad, HyperEVM and
 providers' proxies.
 """
@@ -25,7 +25,7 @@ from swapcli.core.records import NamedTuple
 
 
 class Refusal(StrEnum):
-    """The kinds of refusals. The value is part of an error's details."""
+    """The kinds of refusals. The value appears in an error's details."""
 
     RESULT = "result"
     """A contract reverted, which is the result of the call."""
@@ -52,7 +52,7 @@ class Treatment(NamedTuple):
 
     `is_repeated`: the same node gets the request again after a pause. `is_repeated_before_next`: that happens even if
     there is another node. `may_shrink`: a smaller request may succeed on this node. `goes_on`: the next node gets the
-    same request. `for_good`: this node never gets such a request again.
+    same request. `for_good`: this node never gets a request of that kind again.
     """
 
     is_repeated: bool = False
@@ -78,7 +78,7 @@ TREATMENTS: Final[Mapping[Refusal, Treatment]] = MappingProxyType(
 
 
 class Attempt(NamedTuple):
-    """The rejected request: its method, whether its caller can request less, and how many requests the exchange had.
+    """A rejected request: its method, whether its caller can request less, and the number of requests in the exchange.
 
     `method` is empty for a refusal of a whole batch.
     """
@@ -236,7 +236,7 @@ READ_CHARACTERS: Final = 1_000
 
 
 def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
-    """Return what a JSON-RPC error object means as the response to `attempt`.
+    """Return the kind of refusal that a JSON-RPC error object means as the response to `attempt`.
 
     >>> classify_error(-32_602, "Block requested not found.", Attempt("eth_call"))
     <Refusal.TRANSIENT: 'transient'>
@@ -260,7 +260,8 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
 
 
 def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
-    """Return what a response without JSON-RPC means, from its HTTP status and the words in its body."""
+    """Return the kind of refusal that a response without JSON-RPC means, from its HTTP status and the words in its
+    body."""
     words = words[:READ_CHARACTERS]
     known = _STATUSES.get(status)
     if known is not None and known is not Refusal.NOT_SERVED:
@@ -278,7 +279,7 @@ def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
 
 
 def is_result(method: str, code: int, message: str) -> bool:
-    """Return whether an error is the result of a call: the contract itself failed."""
+    """Return whether an error is the result of a call, because the contract itself failed."""
     if method in _STARKNET_CALLS:
         return code in _STARKNET_RESULTS
     if method != _CALL:
@@ -287,19 +288,20 @@ def is_result(method: str, code: int, message: str) -> bool:
 
 
 def is_known_transient(code: int) -> bool:
-    """Return whether the code alone says that a request may succeed later, and so says nothing about the request."""
+    """Return whether the code alone shows that a request may succeed later, whatever the request is."""
     return _CODES.get(code) in (Refusal.TRANSIENT, Refusal.RATE)
 
 
 def names_batch(code: int, message: str) -> bool:
-    """Return whether an error for one request of a batch is about the whole batch."""
+    """Return whether an error for one request in a batch applies to the whole batch."""
     return code in (31, -32_014) or "batch" in message[:READ_CHARACTERS].lower()
 
 
 def requested_pause_s(message: str, data: object = None) -> float:
-    """Return the pause that an error requests, in seconds; 0 if it requests none.
+    """Return the pause in seconds that an error requests; 0 if it requests none.
 
-    Infura puts it in `data`, as `{"rate": {"backoff_seconds": 30}}`; others write "retry in 10s".
+    Infura returns the pause in `data`, as `{"rate": {"backoff_seconds": 30}}`. Others write "retry in 10s" in the
+    message.
     """
     rate = data.get("rate") if isinstance(data, dict) else None
     seconds: object = rate.get("backoff_seconds") if isinstance(rate, dict) else None
@@ -313,13 +315,13 @@ def requested_pause_s(message: str, data: object = None) -> float:
 
 
 def refused(error: UpstreamError, kind: Refusal) -> UpstreamError:
-    """Return the error, marked with what the refusal means."""
+    """Return the error, with its kind of refusal set to `kind`."""
     error.refusal = kind.value
     return error
 
 
 def refusal_of(error: UpstreamError) -> Refusal | None:
-    """Return the kind of refusal of an error; None if it is not a refusal, such as a reorganization."""
+    """Return the kind of refusal in an error; None if the error is not a refusal, for example a reorganization."""
     if error.refusal:
         return Refusal(error.refusal)
     if isinstance(error, UpstreamTimeout):
@@ -339,7 +341,7 @@ def may_shrink(error: UpstreamError) -> bool:
 
 
 def is_clearly_too_much(error: UpstreamError) -> bool:
-    """Return whether a refusal says that the request is too large, so that the node accepts smaller ones."""
+    """Return whether a refusal shows that the request is too large, so that smaller ones will succeed."""
     return refusal_of(error) in (Refusal.TOO_LARGE, Refusal.TIMEOUT) and not isinstance(error, UpstreamTimeout)
 
 

@@ -1,4 +1,4 @@
-"""Limit the HTTP requests that reads of one block may take, over all nodes; connections that keep to that limit."""
+"""Limit the HTTP requests for the reads of one block, over all nodes. Includes connections that keep to the limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNLIMITED: Final = 1_000_000  # more than a run sends
 
 
 class RequestBudget:
-    """At most `max_requests` requests in `window_s` seconds. Any thread may use it.
+    """A limit of `max_requests` requests in `window_s` seconds. Any thread may use it.
 
     Retries and hedged requests count like all others, so a node that rejects requests is not queried repeatedly.
     """
@@ -30,18 +30,18 @@ class RequestBudget:
 
     @property
     def sent(self) -> int:
-        """The requests since the last start."""
+        """The number of requests since the last `start`."""
         return self._sent
 
     @property
     def left(self) -> int:
-        """The requests that may still be sent."""
+        """The number of requests that may still be sent."""
         return max(self._max_requests - self._sent, 0)
 
     def start(self, pause: Callable[[float], object] = time.sleep) -> None:
-        """Allow all requests again for the reads of a new block, unless the last ones began within the window.
+        """Begin the reads of a new block, with all requests allowed again. Within the window, the old count continues.
 
-        If too few are left, `pause` is called with the rest of the window first.
+        If too few requests are left within the window, `pause` is first called with the remaining seconds.
         """
         now_s = self._monotonic_s()
         if self._started_s is not None and now_s - self._started_s < self._window_s:
@@ -51,15 +51,15 @@ class RequestBudget:
         self._started_s, self._sent = self._monotonic_s(), 0
 
     def allow(self, max_requests: int) -> None:
-        """Allow this many requests from now on, regardless of earlier ones."""
+        """Allow `max_requests` requests from now on, regardless of earlier ones."""
         self._max_requests, self._sent, self._started_s = max_requests, 0, self._monotonic_s()
 
     def spend(self, redacted_url: str) -> None:
-        """Count one request. Raises `RequestBudgetSpent` if none are left."""
+        """Count one request. Raises `RequestBudgetSpent` if no requests are left."""
         with self._lock:
             if self._sent >= self._max_requests:
                 raise RequestBudgetSpent(
-                    f"a quote sends at most {self._max_requests} requests to public nodes such as {redacted_url}",
+                    f"this quote has used its {self._max_requests} requests to public nodes such as {redacted_url}",
                     hint="try again in a moment, or set your own node with --rpc-url",
                     details={"requests": self._max_requests},
                 )
@@ -69,7 +69,7 @@ class RequestBudget:
 class BudgetedConnection:
     """An `RpcConnection` whose requests count towards `budget`.
 
-    `abandon` may be called from any thread: it ends the exchange in progress, and every later one fails.
+    `abandon` may be called from any thread. It ends the exchange in progress, and every later exchange fails.
     """
 
     def __init__(self, inner: HttpConnection, budget: RequestBudget) -> None:
@@ -110,7 +110,8 @@ class BudgetedConnection:
 
 
 class RenewableConnection:
-    """An `RpcConnection` over the connection `current`, which `renew` replaces. `connect` opens another."""
+    """An `RpcConnection` that forwards to the connection `current`, which `renew` replaces. `connect` opens a new
+    connection."""
 
     def __init__(self, connect: Callable[[], BudgetedConnection]) -> None:
         self._connect = connect
@@ -130,7 +131,7 @@ class RenewableConnection:
         return self.current.redact(words)
 
     def renew(self) -> None:
-        """Abandon the connection; the next exchange opens another."""
+        """Abandon the current connection. The next exchange opens another."""
         abandoned, self.current = self.current, self._connect()
         abandoned.abandon()
 

@@ -1,4 +1,4 @@
-"""A node that speaks JSON-RPC."""
+"""Nodes of EVM networks, over JSON-RPC, and the common part of all JSON-RPC nodes."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 class RpcEndpoint(NamedTuple):
     """The URL of a node. `redacted_url` is `url` without credentials; each request carries `headers`; `proxy` is the
-    URL of an HTTP proxy, None without one. A `connection` replaces the HTTP connection to `url`; otherwise exchanges
-    count towards the `run_budget`, if there is one."""
+    URL of an HTTP proxy, None if there is none. A `connection` replaces the HTTP connection to `url`; otherwise
+    exchanges count towards the `run_budget`, if there is one."""
 
     url: str
     redacted_url: str
@@ -106,7 +106,7 @@ class RpcEndpoint(NamedTuple):
     run_budget: RunBudget | None = None
 
     def connect(self) -> RpcConnection:
-        """Return a connection. Raises `ConfigError` for an invalid URL."""
+        """Return a connection to the node. Raises `ConfigError` for an invalid URL."""
         if self.connection is not None:
             return self.connection
         return HttpConnection(self.url, self.redacted_url, self.headers, self.proxy, self.run_budget)
@@ -120,7 +120,7 @@ class CallResult(NamedTuple):
 
 
 class JsonRpcNode:
-    """The common part of nodes on all kinds of networks: requests through `rpc`, and checks of the responses.
+    """The common part of nodes on all kinds of networks. It sends requests through `rpc` and checks the responses.
 
     `chain_id` is the expected chain id. Not thread-safe.
     """
@@ -142,7 +142,7 @@ class JsonRpcNode:
 
     @property
     def limits(self) -> NodeLimits:
-        """Like `Node.limits`, of the current URL."""
+        """Like `Node.limits`, for the current URL."""
         return self._rpc.limits
 
     @property
@@ -152,21 +152,22 @@ class JsonRpcNode:
 
     @property
     def newest(self) -> BlockHeader | None:
-        """The latest block that it has returned as a head; on Starknet, also a safe or finalized one."""
+        """The latest block that the node has returned from `read_head`. On Starknet, it may also be a safe or finalized
+        block."""
         return self._newest
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Like `Node.use_spare`: there is none."""
+        """Like `Node.use_spare`. There are no spares."""
         del error
         return False
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Like `Node.helpers`: there are none."""
+        """Like `Node.helpers`. There are no helpers."""
         del at
         return ()
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Like `Node.report_helpers`: there are none."""
+        """Like `Node.report_helpers`. There are no helpers."""
         del failures, helpers
 
     def read_newest(self) -> BlockHeader:
@@ -228,8 +229,8 @@ class SingleRpcNode(JsonRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Like `AheadNode.read_head_ahead`, in one round trip, which ends with the latest block: if that has changed,
-        there are no results."""
+        """Like `AheadNode.read_head_ahead`, in one round trip that reads the latest block first and last. If the two
+        differ, there are no results."""
         self.ahead, self.ahead_results = calls, None
         try:
             head = self.read_head(code_of=code_of)
@@ -240,7 +241,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """Like `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
 
-        A node that does not serve the gas price costs a second round trip; its other results do not depend on that.
+        If the node does not serve the gas price, a second round trip is needed. The other results do not depend on it.
         """
         try:
             return self._read_head(tag, code_of, self.gas_price_wei)
@@ -352,7 +353,8 @@ class SingleRpcNode(JsonRpcNode):
         return header
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.block`. Retries for a block that the node had before: behind a load balancer, some may lag."""
+        """Like `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a load
+        balancer may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([_block_request(number, may_be_null=is_new)])
@@ -398,29 +400,29 @@ class SingleRpcNode(JsonRpcNode):
 
     @property
     def newest_bloom(self) -> int:
-        """The bloom filter of the events of the latest block, as in `Node.read_blooms`."""
+        """The bloom filter of the events in the latest block, as in `Node.read_blooms`."""
         return self._newest_bloom
 
     def try_call(self, call: ContractCall, at: BlockId) -> CallResult:
-        """Return the result of one call, including the data of a revert if it reverts."""
+        """Return the result of one call, including the revert data if it reverts."""
         (found,) = self._send([RpcRequest(_CALL, (_message(call), _block_parameter(at)))], self._block_check(at))
         if isinstance(found, RpcError):
             return CallResult(False, _read_hex(found.data) or b"")
         return CallResult(True, self._bytes(found, _CALL))
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Like `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
+        """Like `Node.call_many`, for any `at`. The number of round trips depends on the size of the calls."""
         tag = _block_parameter(at)
         return self._answers([_call_request(call, tag) for call in calls], at)
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Like `SimulatingNode.account`, in one round trip."""
+        """Like `StateOverrideNode.read_account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, _block_parameter(at))
         balance, code = self._send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Like `SimulatingNode.simulate`."""
+        """Like `StateOverrideNode.simulate`."""
         return self.simulate_blocks((), calls, at)[1]
 
     def simulate_blocks(
@@ -440,12 +442,12 @@ class SingleRpcNode(JsonRpcNode):
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
         """Return the result of each optional request: an `RpcError` if the node rejects it.
 
-        All of them are sent in one round trip. Raises `UpstreamError` if the node does not respond.
+        All requests are sent in one round trip. Raises `UpstreamError` if the node does not respond.
         """
         return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Like `Node.blooms`. The filter of the latest block is cached."""
+        """Like `Node.read_blooms`. The filter of the latest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
         found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
@@ -456,10 +458,10 @@ class SingleRpcNode(JsonRpcNode):
         return [blooms[number] for number in range(first, last + 1)]
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Like `Node.logs`.
+        """Like `Node.read_logs`.
 
-        Behind a load balancer, a node that has not seen the last block yet may return no events: its result counts only
-        if it has that block.
+        Behind a load balancer, a node that has not seen the last block yet may return no events. A result counts only
+        if the node has that block.
         """
         parameters: dict[str, object] = {
             "fromBlock": hex(query.from_block),
@@ -611,7 +613,7 @@ class SingleRpcNode(JsonRpcNode):
 
 
 def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstreamResponse:
-    """Return the error for a node of another chain; `redacted_url` is its URL without credentials."""
+    """Return the error for a node that belongs to another chain. `redacted_url` is its URL without credentials."""
     return InvalidUpstreamResponse(
         f"{redacted_url} is a node of chain {found}, not of chain {expected}",
         hint="set a node of the requested network",
@@ -620,10 +622,10 @@ def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstream
 
 
 class HelperNode(SingleRpcNode):
-    """One of several nodes that share reads. It is used only if its chain is the expected one.
+    """One of several nodes that share reads. It is used only if its chain id is the expected one.
 
-    Its events count only if it has the block `pinned_to` on its chain, and so does its state. It gives up after one
-    timeout, because the other nodes can do its work.
+    Its events and state count only if it has the block `pinned_to` on its chain. It gives up after one timeout, because
+    the other nodes can do its work.
     """
 
     def __init__(self, rpc: JsonRpcClient, chain_id: int) -> None:
@@ -646,12 +648,13 @@ class HelperNode(SingleRpcNode):
 
 
 class NodePolicy(NamedTuple):
-    """How a node is called.
+    """The policy for calling a node: timeouts, retries and limits.
 
-    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps
-    between attempts. `report` receives a sentence at each switch to a spare and at each failure. The nodes' limits are
-    read from `limits_file`, and saved there soon after they are learned; `burst` is as in `NodeLimits`. `documented`
-    are the limits of public nodes. With `shares_load`, spares take parts of large reads, in parallel.
+    `timeout_s` limits one exchange. Each exchange is tried at most `attempts` times, or twice if it times out. `pause`
+    sleeps between attempts. `report` receives a sentence at each switch to a spare and at each failure. The nodes'
+    limits are read from `limits_file`, and saved there soon after they are learned; `burst` is as in `NodeLimits`.
+    `documented` are the published limits of public nodes. With `shares_load`, the spares share large reads, in
+    parallel.
     """
 
     timeout_s: float = TIMEOUT_S
@@ -664,7 +667,8 @@ class NodePolicy(NamedTuple):
     shares_load: bool = False
 
     def limits_of(self, url: str) -> NodeLimits:
-        """Return the limits of a node: those in the file, and those that a public node documents."""
+        """Return the limits of a node: the limits in the file, and those that the operator of a public node
+        documents."""
         limits = self.limits_file.load(url, burst=self.burst) if self.limits_file else NodeLimits(burst=self.burst)
         for public in self.documented:
             if public.url == url:
@@ -676,10 +680,10 @@ _USUAL_POLICY: Final = NodePolicy()
 
 
 class FailoverNode(JsonRpcNode):
-    """A node with spares, which replace it in turn when it fails.
+    """A node with spares, which replace it one after another when it fails.
 
     `endpoints` are the node and its spares; `chain_id` is the expected chain id. `gas_price_wei` replaces the gas price
-    of EVM nodes. With `network_time`, the nodes' times are compared if one node's latest block is far from this
+    of EVM nodes. With `network_time`, nodes are compared with each other if one node's latest block is far from this
     machine's clock. Not thread-safe.
     """
 
@@ -720,7 +724,8 @@ class FailoverNode(JsonRpcNode):
     def watch_heads(
         self, heads: PollingHeads | SubscribedHeads, *, min_period_s: float
     ) -> PollingHeads | SubscribedHeads | WatchedHeads:
-        """Return heads that watch all nodes, if there are several, for a follower that reads the best one."""
+        """Return a head source for a follower that always reads the best node. If there are several nodes, it watches
+        all of them."""
         if len(self._endpoints_in_order) < 2:
             return heads
         from swapcli.state.rpc.head_rule import HeadRule
@@ -749,7 +754,7 @@ class FailoverNode(JsonRpcNode):
         return self._failover.current
 
     def prefer(self, index: int) -> None:
-        """Use this node from now on: another process has found it to be the best."""
+        """Use the node at `index` from now on, because another process has found it to be the best."""
         self._failover.prefer(index)
 
     def _leave_failing_node(self) -> None:
@@ -798,12 +803,12 @@ class FailoverNode(JsonRpcNode):
         return []
 
     def close(self) -> None:
-        """Close the connections, and save what was learned about limits."""
+        """Close the connections, and save the limits that were learned."""
         self._failover.close()
         self.save_limits()
 
     def save_limits(self) -> None:
-        """Save what was learned about limits."""
+        """Save the limits that were learned."""
         if self._limits_file:
             self._limits_file.save(self._limits)
             self._saved_limits, self._next_save_s = self._learned_limits(), time.monotonic() + _MIN_SAVE_INTERVAL_S
@@ -847,7 +852,7 @@ class FailoverNode(JsonRpcNode):
         """Return one of the nodes as a separate node."""
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Like `Node.use_spare`. For a minute, that node is the only one in use."""
+        """Like `Node.use_spare`. For a minute, the new node is the only one in use."""
         self._group.rest_all()
         return self._failover.fail_over(error)
 
@@ -867,7 +872,7 @@ class FailoverNode(JsonRpcNode):
 
 
 def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None) -> Sighting | None:
-    """Return the latest block of a node that sends its requests through `client`; None if it fails."""
+    """Return a sighting of a node's latest block; None if the node fails. `client` sends the node's requests."""
     try:
         block = node.read_head().block
     except UpstreamError:
@@ -876,7 +881,7 @@ def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None)
 
 
 class RpcNode(FailoverNode, SingleRpcNode):
-    """A `Node` of an EVM network, as `FailoverNode`."""
+    """A `Node` of an EVM network that may have spares (`FailoverNode`)."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """Like `SingleRpcNode.read_head`."""
@@ -886,8 +891,7 @@ class RpcNode(FailoverNode, SingleRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Like `SingleRpcNode.read_head_ahead`; without the calls if several nodes are watched, each of which returns a
-        head."""
+        """Like `SingleRpcNode.read_head_ahead`. If several nodes are watched, the calls are not sent."""
         if self._watch is not None:
             return self.read_head(code_of=code_of), None
         return super().read_head_ahead(calls, code_of=code_of)

@@ -1,4 +1,4 @@
-"""The limits of a run: requests to nodes, and time."""
+"""Limit the requests to nodes and the time that one run may use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MIN_TIMEOUT_S: Final = 0.001
 
 
 class RunBudget:
-    """The requests and seconds of a whole run, over all its connections to nodes. Any thread may use it.
+    """A limit on the requests and the seconds of a whole run, over all its connections to nodes. Any thread may use it.
 
-    `limit` gives a part of the run a share of both. Later parts may use the rest.
+    `limit` begins a part of the run that may use a share of what is left. Later parts may use the rest.
     """
 
     def __init__(self, max_requests: int, time_s: float, monotonic_s: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +27,7 @@ class RunBudget:
 
     @property
     def sent(self) -> int:
-        """The requests of the run so far."""
+        """The number of requests that the run has sent so far."""
         return self._sent
 
     @property
@@ -37,7 +37,7 @@ class RunBudget:
 
     @property
     def part_left(self) -> int:
-        """The requests that the current part may still send."""
+        """The number of requests that the current part may still send."""
         return max(self._part_sent - self._sent, 0)
 
     @property
@@ -47,19 +47,19 @@ class RunBudget:
 
     @property
     def spent(self) -> str:
-        """The limit that the current part has reached: "requests", "time", or empty for neither."""
+        """The limit that the current part has reached, "requests" or "time"; empty if it has reached neither."""
         if not self.part_left:
             return "requests"
         return "" if self.part_left_s else "time"
 
     def limit(self, requests_share: float, time_share: float) -> None:
-        """Begin a part that may use these shares, from 0 to 1, of the rest of the run."""
+        """Begin a part that may use a share, from 0 to 1, of the run's remaining requests and of its remaining time."""
         with self._lock:
             self._part_sent = self._sent + round((self.max_requests - self._sent) * requests_share)
             self._part_ends_s = self._monotonic_s() + self.left_s * time_share
 
     def spend(self, redacted_url: str) -> float:
-        """Count one request, and return the seconds that it may take. Raises `RequestBudgetSpent`."""
+        """Count one request, and return the number of seconds that it may take. Raises `RequestBudgetSpent`."""
         with self._lock:
             spent = self.spent
             if not spent:

@@ -1,12 +1,12 @@
-"""A Starknet node, behind the same interface as EVM nodes.
+"""A Starknet node with the same interface as an EVM node.
 
-Calls are those of `starknet_calls`. State is read by block hash, so a result always belongs to that block: after a
-reorganization the node no longer knows it. Nodes that reject batches get single requests.
+Calls are encoded as in `starknet_calls`. State is read by block hash, so a result always belongs to that block. After a
+reorganization, the node no longer has the block and returns an error. Nodes that reject batches get single requests.
 
 Versions 0.8, 0.9 and 0.10 of the specification differ in three points. First, the block being built is `pending`, with
 its parent's hash, and since 0.9 `pre_confirmed`, with its number. Second, the tag of the latest block accepted by
-Ethereum, `l1_accepted`, has existed since 0.9; on older nodes, that block is found by the status of blocks. Third, an
-event filter has one contract, and since 0.10 a list of contracts.
+Ethereum, `l1_accepted`, has existed since 0.9. On older nodes, that block is found by bisection over the status of
+blocks. Third, an event filter names one contract, and since 0.10 a list of contracts.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class SingleStarknetNode(JsonRpcNode):
         self._built_tag = ""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `Node.read_head`. Safe and finalized blocks are those accepted by Ethereum.
+        """Like `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
 
-        `code` is the hash of the contract's class. The gas price is that of L2 gas in base units of STRK, including the
-        data gas that usually comes with it.
+        `code` is the hash of the contract's class. The gas price is the price of L2 gas in base units of STRK,
+        including the usual share of data gas.
         """
         is_final = tag in (BlockTag.SAFE, BlockTag.FINALIZED)
         name = {BlockTag.PENDING: self._built_tag or _PRE_CONFIRMED}.get(tag, _L1_ACCEPTED if is_final else "")
@@ -208,8 +208,8 @@ class SingleStarknetNode(JsonRpcNode):
         return ChainHead(block, self._gas_price(found), tag=None)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.read_block`. Retries for a block that the node had before: behind a load balancer, some nodes may
-        lag."""
+        """Like `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a load
+        balancer may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([RpcRequest(_BLOCK, ({"block_number": number},), is_optional=is_new)])
@@ -241,7 +241,7 @@ class SingleStarknetNode(JsonRpcNode):
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """Like `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
 
-        Equal calls are sent once. Calls of code instead of a contract are rejected.
+        Identical calls are sent once. Calls that run code without a contract are rejected.
         """
         if any(not call.to for call in calls):
             raise UpstreamRejected(f"{self.redacted_url} only runs contracts")
@@ -272,9 +272,9 @@ class SingleStarknetNode(JsonRpcNode):
         return self._felt(found, _NONCE)
 
     def estimate_fee(self, transaction: Mapping[str, object], at: BlockId) -> FeeEstimate:
-        """Return the estimate of an unsigned transaction, whose validation is skipped, on the state of a block.
+        """Return the fee estimate for an unsigned transaction on the state of a block. Its validation is skipped.
 
-        Raises `SimulationError` if the transaction reverts, and `UpstreamRejected` if the node does not estimate.
+        Raises `SimulationError` if the transaction reverts, and `UpstreamRejected` if the node cannot estimate fees.
         """
         parameters = ([transaction], [_SKIP_VALIDATE], self._block_parameter(at))
         (found,) = self._send_at([RpcRequest(_ESTIMATE, parameters, is_optional=True)], at)
@@ -300,7 +300,7 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Like `Node.read_blooms`: Starknet blocks have no filters."""
+        """Like `Node.read_blooms`. All are 0, because Starknet blocks have no filters."""
         return [0] * (last - first + 1)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
@@ -489,7 +489,7 @@ class SingleStarknetNode(JsonRpcNode):
 
 
 class StarknetNode(FailoverNode, SingleStarknetNode):
-    """A Starknet `Node`, as `FailoverNode`."""
+    """A Starknet `Node` that may have spares (`FailoverNode`)."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """Like `SingleStarknetNode.read_head`."""

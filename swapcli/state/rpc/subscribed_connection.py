@@ -1,7 +1,7 @@
-"""A persistent connection to a node over WebSocket or an IPC socket, with a subscription to new blocks.
+"""A persistent connection to a node over WebSocket or an IPC socket, which subscribes to new blocks.
 
-It uses web3, in an event loop in a separate thread, and reconnects automatically. Importing web3 takes about a second,
-so only long-running commands load this module, and only if a node has such a URL.
+The connection uses web3, in an event loop in a separate thread, and reconnects automatically. Importing web3 takes
+about a second, so only long-running commands load this module, and only if a node has such a URL.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ for _name in ("web3", "websockets"):
 
 
 class LiveConnection:
-    """An `RpcConnection` to a WebSocket URL or the path of an IPC socket, which the first use opens.
+    """An `RpcConnection` to a WebSocket URL or the path of an IPC socket. It is opened when first used.
 
-    If there are `heads`, it subscribes them to new blocks of the chain `chain_id`. `timeout_s` limits opening it.
+    If `heads` is given, it is notified of new blocks of the chain `chain_id`. `timeout_s` limits the time to connect.
     WebSocket requests carry `headers`, whose values errors never show; `proxy` is the URL of an HTTP proxy. Any thread
-    may use it; exchanges wait for each other.
+    may use it. Only one exchange runs at a time.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class LiveConnection:
             heads.attach(self)
 
     def open(self) -> None:
-        """Start to connect, without waiting for it. Does nothing once it is closed."""
+        """Start to connect, and return without waiting. Does nothing if the connection was closed."""
         with self._lock:
             if self._thread is None and not self._is_closed:
                 self._thread = Thread(target=self._run, name=f"connection to {self.redacted_url}", daemon=True)
@@ -97,7 +97,7 @@ class LiveConnection:
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def restart(self) -> None:
-        """Close the connection and open another one, without waiting for it."""
+        """Close the connection and start to open another one, and return without waiting."""
         if self._is_running.is_set():
             self._connector.restart()
 

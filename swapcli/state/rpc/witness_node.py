@@ -1,8 +1,8 @@
-"""Nodes that repeat the reads of a first node, so that no single node decides what the user signs.
+"""Nodes that repeat another node's reads, so that no single node decides what the user signs.
 
-A `WitnessNode` is a single node. It reads in a separate thread, while the first node is still being read: first the
-block, then each batch of calls that the first node has completed. It remembers the results, so pools can be built from
-them without another request.
+A `WitnessNode` is a single node. It reads in a separate thread while the first node is still being read. It reads the
+block, and then repeats each batch of calls that the first node has completed. It remembers the results, so pools can be
+built from them without another request.
 """
 
 from __future__ import annotations
@@ -37,26 +37,28 @@ class BlockMissing(UpstreamError):
 
 
 class Witnesses(Protocol):
-    """The nodes that can confirm the state of a block read from other nodes."""
+    """The nodes that can confirm a block's state after other nodes have returned it."""
 
     @property
     def first_host(self) -> str:
-        """The host of the only node that has read the state; empty if there were several, or if it is unknown."""
+        """The host of the only node from which the state was read; empty if there were several nodes, or if the host is
+        unknown."""
 
     @property
     def description(self) -> str:
-        """The nodes that were read, for messages without a `first_host`."""
+        """A description of the nodes from which the state was read, for messages if there is no `first_host`."""
 
     @property
     def required(self) -> int:
-        """The number of nodes that must agree on a state, including the node that was read, if there are that many."""
+        """The number of nodes that must agree on a state, including the node that was read. If fewer exist, all must
+        agree."""
 
     def candidates(self) -> Iterator[WitnessNode]:
         """Yield the nodes that may confirm the state, in the order in which to try them. The caller closes them."""
 
 
 class Pending(Generic[T]):
-    """The result of another thread's job, which takes at most `timeout_s`."""
+    """The pending result of a job in another thread, which takes at most `timeout_s`."""
 
     def __init__(self, job: Callable[[], T], timeout_s: float) -> None:
         self._job, self._timeout_s, self._done = job, timeout_s, Event()
@@ -64,7 +66,7 @@ class Pending(Generic[T]):
         self._error: Exception | None = None
 
     def run(self) -> None:
-        """Do the job."""
+        """Run the job."""
         try:
             self._results.append(self._job())
         except Exception as error:  # raised in the waiting thread
@@ -72,7 +74,7 @@ class Pending(Generic[T]):
         self._done.set()
 
     def result(self) -> T:
-        """Return the result or raise the error, once there is one. Raises `UpstreamTimeout`."""
+        """Wait for the job, and return its result or raise its error. Raises `UpstreamTimeout`."""
         if not self._done.wait(self._timeout_s):
             raise UpstreamTimeout("it did not respond in time")
         if self._error is not None:
@@ -81,10 +83,10 @@ class Pending(Generic[T]):
 
 
 class WitnessNode(DelegatingNode[WitnessableNode]):
-    """A `RememberingNode` over a single node, whose `host` is for messages.
+    """A `RememberingNode` that uses a single node. `host` names that node in messages.
 
-    `start` and `prefetch` return immediately. `head` and `finish` wait for them, and raise their errors. `close_node`
-    closes its connections, and `abort` ends an exchange in progress.
+    `start` and `prefetch` return immediately. `head` and `finish` wait for their work, and raise its errors.
+    `close_node` closes the node's connections, and `abort` ends an exchange in progress.
     """
 
     def __init__(
@@ -115,16 +117,16 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
 
     @property
     def simulating(self) -> WitnessableNode:
-        """The node itself, which may simulate calls on hypothetical state."""
+        """The underlying node, which may simulate calls on hypothetical state."""
         return self._node
 
     @property
     def is_started(self) -> bool:
-        """Whether it has begun to read a block."""
+        """Whether `start` has been called."""
         return self._started is not None
 
     def start(self, number: int, code_of: str | None = None) -> None:
-        """Begin to read a block. If it does not exist yet, wait for one block time."""
+        """Begin to read the block `number`. If it does not exist yet, wait up to one block time for it."""
         Thread(target=self._work, daemon=True).start()
         self._started = self.do(lambda: self._find_block(number, code_of))
 
@@ -135,18 +137,18 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         return self._started.result()
 
     def prefetch(self, calls: Sequence[ContractCall]) -> None:
-        """Begin to make calls on the block's state. Waiting batches are sent together."""
+        """Begin to run calls on the block's state. Batches that are still waiting are sent together."""
         self._prefetched.put(calls)
         self._last = self.do(self._call_prefetched)
 
     def do(self, job: Callable[[], T]) -> Pending[T]:
-        """Start a job on this node, after its earlier jobs."""
+        """Start a job on this node, to run after its earlier jobs."""
         pending = Pending(job, self._timeout_s)
         self._jobs.put(pending)
         return pending
 
     def finish(self) -> None:
-        """Wait for everything that was begun. Raises its error."""
+        """Wait for all jobs that were started, and raise the error of one that failed."""
         self.head()
         if self._last is not None:
             self._last.result()
@@ -162,7 +164,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         self._known.update(answers)
 
     def close(self) -> None:
-        """End its thread and its connections."""
+        """End the node's thread and close its connections."""
         self._is_closed = True
         self._abort()
         if self._started is None:

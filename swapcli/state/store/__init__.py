@@ -1,10 +1,10 @@
-"""Markets in SQLite: one file per network, which processes can write, lock, copy and delete.
+"""Markets in SQLite, with one file per network, which processes can write, lock, copy and delete.
 
 Other packages use `store`. `database` opens connections, `schema` numbers the migrations, `sqlite_errors` translates
-exceptions, `rows` converts pools and tokens to rows and back. `block_writer` writes whole blocks, and `undo_log`
-rewinds to earlier ones. `disk_outage` has the copy that is used while the disk fails. `ranking_updates` keeps the
-depths of pools up to date, and `ranking_queries` reads them for `core.selection`. `summary` counts, and `known_pools`
-lists the stored and the skipped pools.
+exceptions, `rows` converts pools and tokens to rows and back. `block_writer` writes complete blocks, and `undo_log`
+rewinds to earlier blocks. `disk_outage` manages the copy that is used while the disk fails. `ranking_updates` keeps the
+depths of pools up to date, and `ranking_queries` reads them for `core.selection`. `summary` counts the contents, and
+`known_pools` lists the stored and the skipped pools.
 
 Importing this package imports sqlite3, so modules on the start-up path import it lazily.
 """

@@ -26,7 +26,7 @@ Anchors = Mapping[str, float]
 
 
 class BlockWriter:
-    """Changes a store inside one transaction. The ranking is up to date once `update_ranking` has run.
+    """Changes a store within one transaction. Call `update_ranking` last to bring the ranking up to date.
 
     `block` is the block being written; None if the changes cannot be undone.
     """
@@ -37,13 +37,13 @@ class BlockWriter:
         self._changed_pairs: set[ranking_updates.IdPair] = set()
 
     def renumber(self, block: StoredBlock) -> None:
-        """Assign everything written so far to a later block. The writer must have a block."""
+        """Assign all changes so far to a later block. The writer must have a block."""
         assert self.block
         undo_log.renumber_block(self._connection, self.block.number, block)
         self.block, self._at = block, block.number
 
     def put_tokens(self, tokens: Iterable[Token]) -> None:
-        """Insert tokens, or update those that differ."""
+        """Insert tokens, and update stored tokens that differ."""
         for token in tokens:
             stored = self._token(token.address)
             if stored and stored[1] == token:
@@ -61,7 +61,8 @@ class BlockWriter:
     def put_pools(
         self, pools: Iterable[Pool], *, placeholder_pools: frozenset[str] = frozenset(), block: int | None = None
     ) -> None:
-        """Insert pools, or update their state. Raises `MarketError` if one of their tokens is not stored.
+        """Insert pools, and update the state of stored pools. Raises `MarketError` if one of their tokens is not
+        stored.
 
         `placeholder_pools` are the keys of pools with made-up addresses. `block` is the block of their state if the
         writer has none.
@@ -82,7 +83,7 @@ class BlockWriter:
             self._mark_unannounced(pool)
 
     def put_legs(self, pool_id: int, pool: Pool, token_ids: list[int]) -> None:
-        """Insert the legs of a pool that has none."""
+        """Insert the legs of a pool that has none yet."""
         legs = list(pool_legs(pool_id, pool, token_ids))
         ranking_updates.insert_legs(self._connection, legs)
         self._changed_pairs.update((leg.low, leg.high) for leg in legs)
@@ -95,9 +96,9 @@ class BlockWriter:
             self._connection.execute("DELETE FROM unannounced WHERE key = ?", (pool.key,))
 
     def mark_unexplained(self, keys: Iterable[str]) -> None:
-        """Record pools that changed without an event of their kind; from now on they are read at every block.
+        """Record pools that changed without an event of their kind. From now on, they are read at every block.
 
-        Rewinding keeps the entries, because the contracts do not change.
+        Rewinding keeps these records, because the pools' contracts do not change.
         """
         self._connection.executemany(
             "INSERT OR IGNORE INTO unexplained VALUES (?, ?)", [(key, self._at) for key in keys]
@@ -115,9 +116,9 @@ class BlockWriter:
         self._connection.execute("DELETE FROM pools WHERE key = ?", (key,))
 
     def remove_unused_tokens(self, keep: str | None) -> None:
-        """Remove the tokens that no pool has, except the one at the address `keep`.
+        """Remove the tokens that no pool trades, except the token at the address `keep`.
 
-        The ranking does not reflect this before `rebuild_ranking`.
+        The ranking reflects the removal only after `rebuild_ranking`.
         """
         rows = self._connection.execute("SELECT DISTINCT tokens FROM pools")
         used = {int(token_id) for (token_ids,) in rows for token_id in token_ids.split(",")}
@@ -128,7 +129,8 @@ class BlockWriter:
                 self._connection.execute("DELETE FROM tokens WHERE address = ?", (address,))
 
     def record_skipped(self, entries: Iterable[SkippedEntry]) -> None:
-        """Record pools and tokens that are not stored. Rewinding keeps the entries; stored pools take precedence.
+        """Record pools and tokens that are not stored. Rewinding keeps these records. A record is ignored while its
+        pool is stored.
 
         A lost pool stays lost, even if a later entry has a different reason.
         """
@@ -139,11 +141,13 @@ class BlockWriter:
         )
 
     def put_transfers(self, behaviours: Mapping[str, TransferBehaviour], *, block: int | None = None) -> None:
-        """Record how tokens transfer, by address. `block` is the block of the probe if the writer has none."""
+        """Record the transfer behaviour of tokens, by address. `block` is the block of the probe if the writer has
+        none."""
         write_transfers(self._connection, behaviours, block if self._at is None else self._at)
 
     def put_metadata(self, name: str, value: object, *, undoable: bool = False) -> None:
-        """Store a JSON value by name. If it is `undoable`, rewinding restores its value at the earlier block."""
+        """Store a JSON value by name. If the entry is `undoable`, rewinding restores the value that it had at the
+        earlier block."""
         if undoable:
             undo_log.save_metadata(self._connection, self._at, name)
         self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
@@ -156,7 +160,7 @@ class BlockWriter:
         gas_price_wei: int | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Update the state's source and the gas price. None leaves a value unchanged."""
+        """Update the description of the state's source, and the gas price. None leaves a value unchanged."""
         self._connection.execute(
             "UPDATE meta SET provenance = coalesce(?, provenance), source = coalesce(?, source), "
             "gas_price_wei = coalesce(?, gas_price_wei), pinned = coalesce(?, pinned)",
@@ -164,7 +168,7 @@ class BlockWriter:
         )
 
     def update_ranking(self) -> None:
-        """Update the ranking of the changed pairs, or of everything if the store has grown much. Call it last."""
+        """Update the ranking of the changed pairs, or rank everything if the store has grown much. Call this last."""
         if not self._changed_pairs:
             return
         pools, ranked = self._connection.execute(

@@ -1,4 +1,4 @@
-"""Open and remove a store's file, and run its transactions."""
+"""Open and delete a store's file, and run transactions on it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _CACHE_KIB = 8 * 1024
 def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
     """Open the store at `path`, and migrate it to the newest layout.
 
-    A store in a read-only folder or on a full disk can still be read. Raises `ConfigError` if there is no file (unless
-    `create`) or it cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
+    A store in a read-only folder or on a full disk can still be read. Raises `ConfigError` if the file does not exist
+    (unless `create`) or cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
     """
     _check_path(path, create)
     with translate_errors(path):
@@ -38,7 +38,7 @@ def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
 
 
 def remove_store(path: str) -> None:
-    """Delete the store at `path`, even if it is damaged, and the files that SQLite keeps next to it.
+    """Delete the store at `path`, even if it is damaged, together with SQLite's files next to it.
 
     Waits a few seconds for other processes to close it. Raises `ConfigError` if there is no store, a process still has
     it open, or it cannot be deleted, and `MarketError` if it is not a store.
@@ -82,7 +82,7 @@ def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
 def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
     """Make all reads in the context see the same block, even if another process writes.
 
-    Inside a write transaction, they see its changes so far.
+    Reads inside a write transaction see its changes so far.
     """
     with translate_errors(path):
         if connection.in_transaction:
@@ -97,7 +97,7 @@ def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None
 
 @contextmanager
 def write_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """Commit all writes in the context, or none."""
+    """Commit all writes in the context, or none of them."""
     with translate_errors(path):
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -1,7 +1,7 @@
-"""Copies of stores in memory, used while a store's disk cannot be written.
+"""Copies of stores in memory, for use while a store's disk is not writable.
 
-A copy has everything, including the blocks to which the store can rewind, so following the chain continues in it. Later
-its changes are written to the store in one transaction, without the node.
+A copy is complete, including the blocks to which the store can rewind, so the process can go on following the chain in
+the copy. Later, the changes are written to the store in one transaction, without using the node.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from swapcli.state.store.stored_block_header import StoredBlock
 
 
 def open_copy(source: sqlite3.Connection, path: str) -> sqlite3.Connection:
-    """Open the copy at `path` if it is as new as the store, such as one left by a killed process; otherwise a new one.
+    """Open the copy at `path`. A copy left by a killed process is used if it is as new as the store; otherwise a new
+    copy is made.
 
     Raises `SwapcliError` and `sqlite3.Error`.
     """
@@ -37,16 +38,16 @@ def open_copy(source: sqlite3.Connection, path: str) -> sqlite3.Connection:
 
 
 def remove_copy(path: str) -> None:
-    """Remove the files of a copy. Processes that have it open keep it."""
+    """Remove the files of a copy. Processes that still have the copy open can continue to use it."""
     for suffix in ("", "-wal", "-shm") if path != IN_MEMORY else ():
         with suppress(FileNotFoundError):
             os.remove(path + suffix)
 
 
 def write_changes(copy: sqlite3.Connection, path: str, left_at: StoredBlock | None) -> None:
-    """Write the rows of a copy that differ to the store at `path`, which the copy left at the block `left_at`.
+    """Write the rows in a copy that differ to the store at `path`. `left_at` is the block at which the copy was made.
 
-    If another process has advanced the store in the meantime, it stays as it is. Raises `sqlite3.Error`.
+    If another process has advanced the store in the meantime, nothing is written. Raises `sqlite3.Error`.
     """
     copy.execute("ATTACH ? AS disk", (path,))
     try:

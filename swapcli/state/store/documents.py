@@ -1,4 +1,4 @@
-"""Tokens and pools of a store as a market file's JSON documents, without parsing them."""
+"""Read a store's tokens and pools as the JSON documents of a market file, without parsing them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PoolDocument(NamedTuple):
 
 
 def read_pool_documents(connection: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, PoolDocument]:
-    """Return the pools with these keys, or all pools, by key. Integers in their state are numbers."""
+    """Return the pools with `keys`, or all pools if None, by key. Integers in their state are JSON numbers."""
     where, values = _where("key", keys)
     rows = connection.execute(f"{_SELECT_POOLS} {where} ORDER BY id", values).fetchall()
     ids = {token_id for row in rows for token_id in row[4].split(",")}
@@ -31,7 +31,7 @@ def read_pool_documents(connection: sqlite3.Connection, keys: Iterable[str] | No
 
 
 def read_token_documents(connection: sqlite3.Connection, addresses: Iterable[str] | None) -> dict[str, bytes]:
-    """Return the tokens at these addresses, or all tokens, by address."""
+    """Return the tokens at `addresses`, or all tokens if None, by address."""
     where, values = _where("address", addresses)
     rows = connection.execute(f"SELECT {TOKEN_COLUMNS} FROM tokens {where} ORDER BY id", values).fetchall()
     transfers = read_transfers(connection, [row[1] for row in rows])
@@ -39,7 +39,7 @@ def read_token_documents(connection: sqlite3.Connection, addresses: Iterable[str
 
 
 def tokens_changed_since(connection: sqlite3.Connection, block: int) -> set[str]:
-    """Return the addresses of tokens that this block or a later one wrote, or whose transfers it probed."""
+    """Return the addresses of tokens that were written, or whose transfers were probed, at `block` or later."""
     query = "SELECT address FROM undo_tokens WHERE at >= ?1 UNION SELECT address FROM token_transfers WHERE block >= ?1"
     return {address for (address,) in connection.execute(query, (block,))}
 

@@ -1,6 +1,6 @@
-"""The stored and the skipped pools, for the code that keeps a store up to date.
+"""Queries for the stored and the skipped pools, for the code that keeps a store up to date.
 
-While a block is being written, every query sees the changes so far.
+While a block is being written, the queries see its changes so far.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from swapcli.state.store.transfers import deepest_pools, tokens_to_probe
 
 
 class SkippedEntry(NamedTuple):
-    """A pool or token that is not stored. `pool_ref` is needed to read it again; None if it never will be.
+    """A pool or token that is not stored. `pool_ref` is the reference with which to read it again; None if it is never
+    read again.
 
-    `is_lost` marks a pool that was stored before, or that its factory lists: every sync tries to read it again.
+    `is_lost` marks a pool that was stored before, or that its factory lists. Every sync tries to read lost pools again.
     """
 
     key: str
@@ -32,20 +33,21 @@ class SkippedEntry(NamedTuple):
 
 
 class Inventory:
-    """Queries on an open store."""
+    """Queries for the contents of an open store."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection, self._path = connection, path
 
     def head(self) -> StoredBlock | None:
-        """Return the store's block, None if it has none; while a block is being written, the block before it."""
+        """Return the store's latest block, or None if it has none. While a block is being written, return the block
+        before it."""
         ((number, block_hash, timestamp),) = self._rows("SELECT head, hash, timestamp FROM meta")
         return None if number is None else StoredBlock(number, block_hash, timestamp)
 
     def changed_since(self, block: StoredBlock) -> frozenset[str] | None:
-        """Return the keys of the pools that this block or a later one added, changed or removed.
+        """Return the keys of the pools that were added, changed or removed at `block` or later.
 
-        None if the block is not one of the store's, or no longer in its undo log.
+        Return None if the block is not in the store, or no longer in its undo log.
         """
         if not self._rows("SELECT 1 FROM blocks WHERE number IS ?1 AND hash IS ?2 AND timestamp IS ?3", *block):
             return None
@@ -63,14 +65,14 @@ class Inventory:
         return bool(self._rows("SELECT 1 FROM pools LIMIT 1"))
 
     def families_by_protocol(self) -> dict[str, frozenset[str]]:
-        """Return the families of the pools of each protocol that has pools."""
+        """Return the pool families of each protocol that has stored pools."""
         families: dict[str, set[str]] = {}
         for protocol, family in self._rows("SELECT DISTINCT protocol, family FROM pools"):
             families.setdefault(protocol, set()).add(family)
         return {protocol: frozenset(each) for protocol, each in families.items()}
 
     def unannounced_keys(self) -> list[str]:
-        """Return the keys of the pools whose state can change without a known event, by key."""
+        """Return the keys of the pools whose state can change without a known event, sorted."""
         query = (
             "SELECT key FROM (SELECT key FROM unannounced UNION SELECT key FROM unexplained)"
             " WHERE key IN (SELECT key FROM pools) ORDER BY key"
@@ -78,31 +80,31 @@ class Inventory:
         return [key for (key,) in self._rows(query)]
 
     def unexplained_pools(self) -> dict[str, str]:
-        """Return the protocol of each pool that changed without an event of its kind, by key."""
+        """Return the pools that changed without an event of their kind, as protocols by pool key."""
         query = "SELECT key, protocol FROM pools WHERE key IN (SELECT key FROM unexplained) ORDER BY key"
         return dict(self._rows(query))
 
     def pool_counts_by_token(self) -> dict[str, int]:
-        """Return the number of pools of each token, by address. No pool is parsed."""
+        """Return the number of pools that trade each token, by address, without parsing the pools."""
         counts = Counter(
             token_id for (token_ids,) in self._rows("SELECT tokens FROM pools") for token_id in token_ids.split(",")
         )
         return {address: counts[str(token_id)] for token_id, address in self._rows("SELECT id, address FROM tokens")}
 
     def pool_keys_after(self, after: int, limit: int, protocol: str | None = None) -> dict[int, str]:
-        """Return the keys of the next `limit` pools (of a protocol) with ids above `after`, in id order. Ids never
-        change."""
+        """Return the next `limit` pools (of `protocol` if given) whose ids are above `after`, as keys by id, in id
+        order. Ids never change."""
         where, values = ("", ()) if protocol is None else ("AND protocol = ?3", (protocol,))
         query = f"SELECT id, key FROM pools WHERE id > ?1 {where} ORDER BY id LIMIT ?2"
         return dict(self._rows(query, after, limit, *values))
 
     def pool_contracts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the key, the contract and the family of every pool."""
+        """Yield the key, contract address and family of every pool."""
         yield from self._rows("SELECT key, address, family FROM pools")
 
     def own_contracts_after(self, after: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return the id, address and family of the next `limit` pools that have separate contracts and ids above
-        `after`."""
+        """Return the id, address and family of the next `limit` pools with ids above `after` that have a contract of
+        their own."""
         query = "SELECT id, key, family FROM pools WHERE id > ?1 AND key = address ORDER BY id LIMIT ?2"
         return [(pool_id, key, family) for pool_id, key, family in self._rows(query, after, limit)]
 
@@ -112,25 +114,25 @@ class Inventory:
         return int(pool_id)
 
     def existing_keys(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys whose pools are stored."""
+        """Return the keys among `keys` whose pools are stored."""
         rows = self._rows("SELECT key FROM pools WHERE key IN (SELECT value FROM json_each(?1))", _json_list(keys))
         return {key for (key,) in rows}
 
     def contract_addresses(self, limit: int) -> list[str] | None:
-        """Return the contracts of all pools, each once; None if there are more than `limit`."""
+        """Return the contract addresses of all pools, each once; None if there are more than `limit`."""
         rows = self._rows("SELECT DISTINCT address FROM pools LIMIT ?1", limit + 1)
         return None if len(rows) > limit else [address for (address,) in rows]
 
     def tokens(self, addresses: Iterable[str]) -> dict[str, Token]:
-        """Return those of the tokens that are stored, by address."""
+        """Return the tokens among `addresses` that are stored, by address."""
         query = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE address IN (SELECT value FROM json_each(?1))"
         return {row[1]: parse_token(row) for row in self._rows(query, _json_list(addresses))}
 
     def pools_below_depth(self, depth_usd: float, keys: Iterable[str] | None = None) -> list[str]:
-        """Return the keys of the pools (among `keys`) whose ranked depth is lower. It is 0 without a token of known
-        price.
+        """Return the keys of the pools (among `keys` if given) whose ranked depth is below `depth_usd`.
 
-        The depth of sampled pools is unknown.
+        A pool without a token of known price has the depth 0. The depth of sampled pools is unknown, so they are never
+        returned.
         """
         depth = "(SELECT coalesce(sum(depth), 0.0) FROM legs WHERE pool = id)"
         query = f"SELECT key FROM pools WHERE {depth} < ?1 AND family <> 'sampled'"
@@ -150,27 +152,27 @@ class Inventory:
             return deepest_pools(self._connection, tokens, limit, new)
 
     def skipped_after(self, after: str, limit: int) -> list[SkippedEntry]:
-        """Return the next `limit` skipped pools that can be read again, by key, with keys above `after`."""
+        """Return the next `limit` skipped pools with keys above `after` that can be read again, in key order."""
         query = f"{_SELECT_SKIPPED} AND place NOTNULL AND key > ?1 ORDER BY key LIMIT ?2"
         return [SkippedEntry(*row) for row in self._rows(query, after, limit)]
 
     def lost_after(self, after: str, limit: int) -> list[SkippedEntry]:
-        """Return the next `limit` lost pools, by key, with keys above `after`."""
+        """Return the next `limit` lost pools with keys above `after`, in key order."""
         query = f"{_SELECT_SKIPPED} AND is_lost AND place NOTNULL AND key > ?1 ORDER BY key LIMIT ?2"
         return [SkippedEntry(*row) for row in self._rows(query, after, limit)]
 
     def skipped_among(self, keys: Iterable[str]) -> list[SkippedEntry]:
-        """Return the skipped pools with these keys that can be read again."""
+        """Return the skipped pools among `keys` that can be read again."""
         query = f"{_SELECT_SKIPPED} AND place NOTNULL AND key IN (SELECT value FROM json_each(?1)) ORDER BY key"
         return [SkippedEntry(*row) for row in self._rows(query, _json_list(keys))]
 
     def skip_reason(self, key: str) -> str | None:
-        """Return why the pool or token with this key was skipped; None if it was not."""
+        """Return why the pool or token with the key was skipped; None if it was not skipped."""
         rows = self._rows(f"{_SELECT_SKIPPED} AND key = ?1", key)
         return SkippedEntry(*rows[0]).reason if rows else None
 
     def all_skipped(self) -> Iterator[SkippedEntry]:
-        """Yield every skipped pool and token, by key."""
+        """Yield every skipped pool and token, in key order."""
         after = ""
         while rows := self._rows(f"{_SELECT_SKIPPED} AND key > ?1 ORDER BY key LIMIT 1000", after):
             yield from (SkippedEntry(*row) for row in rows)

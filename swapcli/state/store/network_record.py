@@ -1,4 +1,4 @@
-"""The record of a store's network."""
+"""Read and write the record that identifies a store's network."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SOURCE = "read from a node"
 
 
 def insert_network(connection: sqlite3.Connection, network: Network, networks: NetworkLookup) -> bool:
-    """Insert the row of `meta`. Return whether it describes the network.
+    """Insert the row of `meta`. Return whether the row contains the network's description.
 
-    A network that `networks` knows is stored by name only, so that later changes of the catalogue apply. Any other is
-    described, and its wrapped native token must be among the store's tokens.
+    A network that `networks` knows is stored by name only, so that later changes of the catalogue apply. Any other
+    network is stored with its description, and its wrapped native token must be among the store's tokens.
     """
     entry: dict[str, object] = {"name": network.name}
     is_described = not _is_known(network, networks)
@@ -47,8 +47,7 @@ def _is_known(network: Network, networks: NetworkLookup) -> bool:
 
 
 def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLookup) -> Network:
-    """Return the store's network. Raises `ConfigError` if `networks` has one with the same name but another chain
-    id."""
+    """Return the store's network. Raises `ConfigError` if `networks` defines the name with another chain ID."""
     row = connection.execute("SELECT description, network, chain_id FROM meta").fetchone()
     if row is None:
         raise ConfigError(
@@ -71,7 +70,7 @@ def read_network(connection: sqlite3.Connection, path: str, networks: NetworkLoo
 
 
 def check_network_name(path: str, network: Network, networks: NetworkLookup, name: str) -> None:
-    """Raise `ConfigError` unless `name`, a name or chain id, belongs to `network`."""
+    """Raise `ConfigError` unless `name` is the name or chain id of `network`."""
     try:
         requested = networks(name)
     except UnknownNetwork:
@@ -82,7 +81,7 @@ def check_network_name(path: str, network: Network, networks: NetworkLookup, nam
 
 
 def check_same_network(path: str, stored: Row, name: str, chain_id: int) -> None:
-    """Raise `ConfigError` unless the store's name and chain id are the given ones."""
+    """Raise `ConfigError` unless the store has the given network name and chain id."""
     if stored[0] != name:
         raise _other_network(path, f'for "{stored[0]}"', f'for "{name}"', stored[0])
     if stored[1] != str(chain_id):

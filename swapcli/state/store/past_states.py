@@ -1,4 +1,4 @@
-"""The states of a few pools at the latest blocks, from the undo log."""
+"""Read the states of a few pools at the latest blocks, from the undo log."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def read_past_states(
     keys: Collection[str],
     parse_rows: Callable[[Sequence[Row]], Sequence[Pool]],
 ) -> tuple[PastPools, ...]:
-    """Return the states of pools at `blocks`, newest first, as stored at those blocks.
+    """Return the stored states of pools at each of `blocks`, newest first.
 
-    If there are too many to read, some are omitted, spread over the blocks. `parse_rows` parses rows of pools.
+    If there are too many states to read, some are omitted, evenly over the blocks. `parse_rows` parses rows of pools.
     """
     changes = _read_changes(connection, blocks, keys)
     versions = _versions(blocks, sorted({at for ats in changes.values() for at in ats}))

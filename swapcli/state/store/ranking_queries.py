@@ -1,4 +1,4 @@
-"""The queries with which `selection` reads a store's ranking."""
+"""The queries that `selection` makes to a store's ranking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_NEIGHBOURS = 200
 
 
 class RankingQueries:
-    """A `RankingReader` of an open store, without the pools of the `excluded` protocols."""
+    """A `RankingReader` for an open store. Pools of `excluded` protocols are omitted."""
 
     def __init__(self, connection: sqlite3.Connection, excluded: Iterable[str]) -> None:
         self._connection, self._excluded = connection, tuple(excluded)

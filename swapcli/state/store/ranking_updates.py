@@ -1,7 +1,7 @@
-"""Keep the ranking columns and tables of a store up to date: `depth_ranking` computes, SQL aggregates.
+"""Keep a store's ranking columns and tables up to date. `depth_ranking` does the computation, and SQL the aggregation.
 
 SQL sums depths and mid rates over the pools of a pair, because reading every leg of 100,000 pools into Python for each
-block would take seconds. Prices are computed in Python, by the same search that quotes use; a test compares both.
+block would take seconds. Prices are computed in Python, by the same search that quotes use. A test compares the two.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def insert_legs(connection: sqlite3.Connection, legs: Iterable[Leg]) -> None:
 
 
 def rebuild(connection: sqlite3.Connection, anchors: Mapping[int, float]) -> None:
-    """Rank every token and pool. `anchors` are dollars per base unit by token id."""
+    """Rank every token and pool. `anchors` are prices in dollars per base unit, by token id."""
     prices = price_tokens(_mid_rates(connection), anchors)
     connection.execute("UPDATE tokens SET worth = NULL, width = NULL, via = NULL")
     _write_prices(connection, prices)
@@ -57,7 +57,7 @@ def rebuild(connection: sqlite3.Connection, anchors: Mapping[int, float]) -> Non
 
 
 def update(connection: sqlite3.Connection, pairs: set[IdPair]) -> None:
-    """Update the ranking after the legs of `pairs` have changed. Tokens that have a price keep it."""
+    """Update the ranking after the legs of `pairs` have changed. Tokens that already have a price keep it."""
     _price_new_tokens(connection, pairs)
     for low, high in pairs:
         depth, count = connection.execute(

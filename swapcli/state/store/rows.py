@@ -1,4 +1,4 @@
-"""Convert tokens and pools to rows, and back."""
+"""Convert tokens and pools to database rows and back."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Row = tuple[Any, ...]
 
 
 def token_row(token_id: int, token: Token) -> Row:
-    """Return the row of `TOKEN_COLUMNS`. `folded` is the lower-case symbol, for lookups."""
+    """Return the row of a token, in the order of `TOKEN_COLUMNS`. `folded` is the lower-case symbol, for look-ups."""
     return (token_id, *token, token.symbol.lower())
 
 
 def parse_token(row: Row) -> Token:
-    """Return the token of a row that begins with `TOKEN_COLUMNS`."""
+    """Return the token in a row that begins with `TOKEN_COLUMNS`."""
     return Token(*row[1:6])
 
 
 def pool_row(pool_id: int, pool: Pool, token_ids: Iterable[int], block: int | None, is_placeholder: bool) -> Row:
-    """Return the row of `POOL_COLUMNS`."""
+    """Return the row of a pool, in the order of `POOL_COLUMNS`."""
     state = json.dumps(_with_integers(pool.state()), separators=(",", ":"))
     tokens = ",".join(map(str, token_ids))
     key, address = pool.key, pool.address
@@ -48,7 +48,7 @@ def _with_integers(value: object) -> object:
 
 
 class PoolRowParser:
-    """Parses rows of pools, given the `tokens` of these pools by id."""
+    """Parses the rows of pools, given the pools' `tokens` by id."""
 
     def __init__(self, tokens: Mapping[int, Token]) -> None:
         self._tokens = tokens
@@ -56,7 +56,7 @@ class PoolRowParser:
         self._pool_tokens: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
 
     def parse(self, row: Row) -> Pool:
-        """Return the pool of a row of `POOL_COLUMNS`. Raises `InvalidPoolState` for an invalid row."""
+        """Return the pool in a row in the order of `POOL_COLUMNS`. Raises `InvalidPoolState` for an invalid row."""
         _, key, address, protocol, name, token_ids, fee_ppm, state, *_ = row
         try:
             tokens, decimals = self._pool_tokens.get(token_ids) or self._read_tokens(token_ids)
@@ -87,7 +87,8 @@ class PoolRowParser:
 
 
 def require_token_ids(pool: Pool, tokens: Mapping[str, tuple[int, Token]]) -> list[int]:
-    """Return the ids of the pool's tokens. Raises `MarketError` unless all are stored with the pool's decimals."""
+    """Return the ids of a pool's tokens. Raises `MarketError` unless all tokens are stored, with the same decimals as
+    in the pool."""
     if not is_family(pool.family):
         raise MarketError(f"pool {pool.key} belongs to the unknown family {pool.family}")
     token_ids = []

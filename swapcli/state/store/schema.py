@@ -1,4 +1,4 @@
-"""The tables, as numbered migrations. A file's `user_version` is the number of migrations it has been through.
+"""The tables, defined by numbered migrations. A file's `user_version` is the number of migrations applied to it.
 
 | table | content |
 |---|---|
@@ -19,8 +19,8 @@
 | `token_transfers` | how a token transfers, and the block of the probe; 'unknown' if the probe failed |
 
 `tokens` also has the ranking: `worth` is the price in dollars per base unit, `width` the depth of the thinnest pair on
-the widest path from a dollar token, `via` the token before it on that path, `transit` the throughput in dollars.
-Column names are older than the terms of the code, and stay: renaming them would rewrite every store.
+the widest path from a dollar token, `via` the token before it on that path, `transit` the throughput in dollars. Column
+names are older than the terms in the code. They stay, because renaming them would rewrite every store.
 """
 
 from __future__ import annotations
@@ -106,13 +106,14 @@ MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Return how many migrations the file has been through."""
+    """Return the number of migrations applied to the file."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def migrate(connection: sqlite3.Connection, path: str, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Migrate the file to the newest version, one transaction per step. Raises `MarketError` if it is newer."""
+    """Migrate the file to the newest version, with one transaction per migration. Raises `MarketError` if the file is
+    newer."""
     check_version(connection, path, migrations)
     while version_of(connection) < len(migrations):
         connection.execute("BEGIN IMMEDIATE")

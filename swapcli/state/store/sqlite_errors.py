@@ -1,7 +1,7 @@
-"""Translate SQLite's exceptions, so that no other package sees them.
+"""Translate SQLite's exceptions, so that no other package has to handle them.
 
-Errors in the file's content are a `MarketError`; errors of its surroundings (paths, permissions, other processes) are a
-`ConfigError`, and those of the disk an `InputOutputError`.
+Invalid content becomes a `MarketError`. Problems with paths, permissions or other processes become a `ConfigError`, and
+disk failures an `InputOutputError`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DISK_FAILURES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQ
 
 @contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """Raise this module's error, which names the file at `path`, for every SQLite error in the context."""
+    """Translate every SQLite error raised in the context. The new error names the file at `path`."""
     try:
         yield
     except sqlite3.ProgrammingError:
@@ -42,13 +42,13 @@ def translate_errors(path: str) -> Iterator[None]:
 
 
 def is_disk_failure(error: SwapcliError) -> bool:
-    """Return whether a store raised the error because its disk is full, broken or read-only."""
+    """Return whether a store raised `error` because its disk is full, broken or read-only."""
     cause = error.__cause__
     return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & PRIMARY_CODE in DISK_FAILURES
 
 
 def to_swapcli_error(path: str, error: sqlite3.Error) -> SwapcliError:
-    """Return the error that describes an exception of SQLite."""
+    """Return the error that describes a SQLite exception."""
     code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
     known = _ENVIRONMENT_ERRORS.get(code)
     if known:

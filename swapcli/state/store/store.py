@@ -1,7 +1,7 @@
 """A network's market in a file.
 
-Each block is one transaction: whenever the process ends, the file contains the last whole block, and readers always see
-one whole block.
+Each block is written in one transaction. Readers always see a complete block, and so does the next process if this one
+is killed.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _SELECT_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
 
 
 def open_store(path: str, networks: NetworkLookup, name: str | None = None) -> Store:
-    """Open the store at `path`; `name` is the network that it must contain, by name or chain id.
+    """Open the store at `path`. `name`, if given, is the name or chain id of the network that it must contain.
 
-    Raises `ConfigError` if there is no store, if it cannot be opened or has another network, and `MarketError` if it is
-    damaged, not a store, or written by a newer program.
+    Raises `ConfigError` if there is no store, or if it cannot be opened or has another network. Raises `MarketError` if
+    it is damaged, not a store, or written by a newer program.
     """
     connection = open_connection(path)
     try:
@@ -77,7 +77,7 @@ def open_store(path: str, networks: NetworkLookup, name: str | None = None) -> S
 
 
 def create_store(path: str, network: Network, networks: NetworkLookup) -> Store:
-    """Open the store of `network` at `path`, and create it if there is none. Raises as `open_store`."""
+    """Open the store of `network` at `path`, and create it if there is none. Raises the same errors as `open_store`."""
     connection = open_connection(path, create=True)
     try:
         with write_transaction(connection, path):
@@ -103,7 +103,8 @@ class _LeftDisk(NamedTuple):
 
 
 class Store:
-    """An open store, as a context manager. It belongs to one thread; other threads open the file themselves.
+    """An open store, usable as a context manager. Use it in one thread only; other threads must open the file
+    themselves.
 
     >>> with open_store("base.sqlite", network) as store:
     ...     market = store.read_candidates(order)
@@ -132,11 +133,11 @@ class Store:
 
     @property
     def has_left_disk(self) -> bool:
-        """Whether `leave_disk` was called and later changes are not on the disk yet."""
+        """Whether `leave_disk` was called and later changes have not been written to the disk yet."""
         return self._left is not None
 
     def leave_disk(self, copy_path: str) -> None:
-        """Continue in a copy of everything at `copy_path`, which becomes the `path` of the store.
+        """Copy everything to `copy_path`, which becomes the store's `path`, and continue in the copy.
 
         Raises `InputOutputError` and `ConfigError` if the store cannot be read, or if the copy cannot be written.
         """
@@ -146,9 +147,10 @@ class Store:
         self._connection, self.path = copy, copy_path
 
     def return_to_disk(self) -> None:
-        """Write all changes since `leave_disk` to the disk, and continue there. Raises as `write_block`.
+        """Write all changes since `leave_disk` to the disk, and continue there. Raises the same errors as
+        `write_block`.
 
-        The caller removes the copy once no one reads it any more.
+        The caller must remove the copy once no process reads it any more.
         """
         assert self._left is not None
         left, path, head = self._left
@@ -165,11 +167,11 @@ class Store:
     def write_block(
         self, number: int, block_hash: str | None = None, timestamp: int | None = None, *, reset: bool = False
     ) -> Iterator[BlockWriter]:
-        """Write the changes of a block: all of them, or none if the context ends in an error.
+        """Write the changes made in one block: all of them, or none if the context raises an error.
 
-        Numbers must increase, with or without gaps; the latest block may be opened again to add to it. Raises
-        `MarketError` for an older block, and if the store has a market that was not synced. `reset` accepts any block
-        of another chain: the caller must then write all state again, and the store cannot rewind past it.
+        Block numbers must increase, with or without gaps. The latest block may be opened again to add changes. Raises
+        `MarketError` for an older block, or if the store's market was not synced. With `reset`, any block is accepted,
+        also of another chain. The caller must then write all state again, and the store cannot rewind past that block.
         """
         with write_transaction(self._connection, self.path):
             self.check_can_append()
@@ -188,7 +190,7 @@ class Store:
             self._set_head(writer.block or block)
 
     def check_can_append(self) -> None:
-        """Raise `MarketError` if the store has a market that was not synced: no block can follow it."""
+        """Raise `MarketError` if the store's market was not synced, because no block can be added to it."""
         with read_transaction(self._connection, self.path):
             (provenance,) = self._row("SELECT provenance FROM meta")
             if provenance != Provenance.SYNCED and self._row("SELECT count(*) FROM pools") != (0,):
@@ -199,7 +201,8 @@ class Store:
                 )
 
     def rewind_to(self, number: int) -> StoredBlock:
-        """Restore every token and pool as it was at one of `read_blocks()`. Raises `MarketUnavailable` for others."""
+        """Restore every token and pool as it was at block `number`, which must be in `read_blocks()`. Raises
+        `MarketUnavailable` if it is not."""
         with write_transaction(self._connection, self.path):
             block = undo_log.require_block(undo_log.read_blocks(self._connection), number, self.path)
             writer = BlockWriter(self._connection, None, self._anchors)
@@ -217,12 +220,12 @@ class Store:
             return block
 
     def read_blocks(self) -> tuple[StoredBlock, ...]:
-        """Return the blocks to which the store can rewind, newest first; the first is its current block."""
+        """Return the blocks to which the store can rewind, newest first. The first is the current block."""
         with read_transaction(self._connection, self.path):
             return undo_log.read_blocks(self._connection)
 
     def write_market(self, market: MarketState) -> None:
-        """Replace everything with `market`, which must belong to the store's network."""
+        """Replace the store's contents with `market`, which must belong to the same network."""
         stored = (self.network.name, str(self.network.chain_id))
         check_same_network(self.path, stored, market.network.name, market.network.chain_id)
         with write_transaction(self._connection, self.path):
@@ -247,9 +250,9 @@ class Store:
             self._connection.execute("UPDATE meta SET head = ?, timestamp = ?", (market.block, market.timestamp))
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> bool:
-        """Record how tokens transfer, as probed at a block, without waiting for other processes.
+        """Record the transfer behaviour of tokens, as probed at a block, without waiting for other processes.
 
-        Return False if another process is writing, or the file cannot be written.
+        Return False if another process is writing, or if the file is not writable.
         """
         self._connection.execute("PRAGMA busy_timeout = 0")
         try:
@@ -262,7 +265,8 @@ class Store:
         return True
 
     def rebuild_ranking(self) -> None:
-        """Rank every token and pool now; blocks do so only after the store has grown a lot."""
+        """Rank every token and pool now. Without this call, they are all ranked only after the store has grown a
+        lot."""
         with write_transaction(self._connection, self.path):
             BlockWriter(self._connection, None, self._anchors).rebuild_ranking()
 
@@ -270,7 +274,7 @@ class Store:
 
     @property
     def inventory(self) -> Inventory:
-        """The queries for the code that keeps the store up to date."""
+        """Queries for the code that keeps the store up to date."""
         return Inventory(self._connection, self.path)
 
     @contextmanager
@@ -280,9 +284,10 @@ class Store:
             yield
 
     def read_past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return the states of these pools at the blocks of `read_blocks`, newest first; only some if there are many.
+        """Return the states of pools at the blocks of `read_blocks`, newest first. If there are many states, some are
+        omitted.
 
-        Empty if one of them is not stored.
+        Return an empty tuple if one of the pools is not stored.
         """
         from swapcli.state.store.past_states import read_past_states
 
@@ -296,21 +301,23 @@ class Store:
         return [parser.parse(row) for row in rows]
 
     def read_market(self) -> MarketState:
-        """Read the whole market. It equals the written one if `networks` still has the same network."""
+        """Read the whole market. It equals the market that was written, if `networks` still defines the network in the
+        same way."""
         with read_transaction(self._connection, self.path):
             return self._read_all()
 
     def read_pools(self, keys: Iterable[str]) -> MarketState:
-        """Read the market with only these pools and their tokens. Unknown keys are ignored."""
+        """Read the market with only the pools with `keys`, and their tokens. Unknown keys are ignored."""
         with read_transaction(self._connection, self.path):
             query = f"{_SELECT_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
             return self._read_part(self._connection.execute(query, (json.dumps(list(keys)),)).fetchall(), ())
 
     def read_candidates(self, order: Order, limit: int | None = None) -> MarketState:
-        """Read the market with the pools that a quote for `order` can use: about `limit`, or all of a small store.
+        """Read the market with the pools that a quote for `order` can use: about `limit` pools, or all pools if the
+        store is small.
 
-        The default `limit` is what a route can use. If the store does not know one of the order's tokens, the market
-        has no pools between them.
+        The default `limit` is the number of pools that a route can use. If one of the order's tokens is not in the
+        store, the market has no pools between the two.
         """
         from swapcli.core.selection.select_pools import select_pools
         from swapcli.state.store.ranking_queries import RankingQueries
@@ -348,8 +355,8 @@ class Store:
         return {pool for (pool,) in self._connection.execute(query)}
 
     def find_pools(self, tokens: Collection[str], limit: int | None) -> tuple[list[str], int]:
-        """Return the keys of the `limit` deepest pools that trade all these tokens, by address, and the total number of
-        such pools."""
+        """Return the keys of the `limit` deepest pools that trade all of `tokens` (addresses), and the total number of
+        pools that do."""
         with read_transaction(self._connection, self.path):
             ids = self._token_ids(tokens)
             if len(ids) < len(set(tokens)):
@@ -362,7 +369,8 @@ class Store:
             return [key for (key,) in rows], count
 
     def read_priced(self, tokens: Iterable[str], keys: Iterable[str] = ()) -> MarketState:
-        """Read the market with the pools that give the prices of these tokens, by address, and the pools `keys`."""
+        """Read the market with the pools that determine the prices of `tokens` (addresses), and the pools with
+        `keys`."""
         from swapcli.core.selection.select_pools import pricing_pools
         from swapcli.state.store.ranking_queries import RankingQueries
 
@@ -385,24 +393,24 @@ class Store:
             return {token.address: token for token in self._tokens_by_id().values()}
 
     def read_transfers(self, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-        """Return how those of the tokens that were probed transfer, by address."""
+        """Return the transfer behaviour of each token that was probed, by address."""
         with read_transaction(self._connection, self.path):
             return self._transfers(addresses)
 
     def find_tokens(self, name: str) -> dict[str, Token]:
-        """Return the tokens with that address or symbol (case-insensitive), by address."""
+        """Return the tokens whose address or symbol is `name` (case-insensitive), by address."""
         with read_transaction(self._connection, self.path):
             query = f"{_SELECT_TOKENS} WHERE folded = ?1 OR address = ?1 ORDER BY id"
             return {row[1]: parse_token(row) for row in self._connection.execute(query, (name.lower(),))}
 
     def read_metadata(self, name: str) -> object:
-        """Return the value that `BlockWriter.put_metadata` stored under that name, None if there is none."""
+        """Return the value that `BlockWriter.put_metadata` stored under `name`; None if there is none."""
         with read_transaction(self._connection, self.path):
             row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
             return json.loads(row[0]) if row else None
 
     def read_summary(self) -> StoreSummary:
-        """Count the contents of the store."""
+        """Return counts of the store's contents."""
         with read_transaction(self._connection, self.path):
             counts = swappable_pool_counts(self.network, self.inventory.pool_counts_by_token())
             return summarize_store(self._connection, self.path, len(counts))

@@ -1,4 +1,4 @@
-"""The header of a block that the store has written: the head, or an earlier block to which it can rewind."""
+"""The header of a block in the store: its latest block, or an earlier block to which it can rewind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swapcli.core.records import NamedTuple
 
 
 class StoredBlock(NamedTuple):
-    """A block of the chain. `hash` and `timestamp` (Unix seconds) are None if they are unknown."""
+    """A block of the chain. `hash` and `timestamp` (Unix seconds) are None if unknown."""
 
     number: int
     hash: str | None

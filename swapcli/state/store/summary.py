@@ -25,11 +25,11 @@ class ProtocolTotals(NamedTuple):
 
 
 class StoreSummary(NamedTuple):
-    """The counts and the description of a store.
+    """The description of a store, with counts of its contents.
 
-    `tokens` counts swappable ones. `block` is None if the state has no block. `undoable_blocks` is the number of blocks
-    that can be undone. `transfers` counts tokens by how they transfer. `layout` is the number of migrations. `pinned`
-    is as in `MarketState`.
+    `tokens` is the number of swappable tokens. `block` is None if the state has no block. `undoable_blocks` is the
+    number of blocks that can be undone. `transfers` counts tokens by their transfer behaviour. `layout` is the number
+    of migrations. `pinned` is as in `MarketState`.
     """
 
     path: str
@@ -51,7 +51,8 @@ class StoreSummary(NamedTuple):
 
 
 def summarize_store(connection: sqlite3.Connection, path: str, tokens: int) -> StoreSummary:
-    """Count everything with a scan of all pools, without parsing them; `tokens` counts swappable ones."""
+    """Return counts of the store's contents, by scanning all pools without parsing them. `tokens` is the number of
+    swappable tokens."""
     network, chain_id, provenance, source, gas_price, head, block_hash, timestamp, pinned = connection.execute(
         "SELECT network, chain_id, provenance, source, gas_price_wei, head, hash, timestamp, pinned FROM meta"
     ).fetchone()

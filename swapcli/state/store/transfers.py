@@ -1,6 +1,6 @@
-"""How a store's tokens transfer, by address, with the block of the probe.
+"""Read and write the transfer behaviour of a store's tokens, by address, with the block of the probe.
 
-Rewinding keeps these rows, because how a token transfers rarely depends on one block.
+Rewinding keeps these rows, because a token's transfer behaviour rarely changes from block to block.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _COLUMNS = "kind, buy_fee_ppm, sell_fee_ppm, transfer_fee_ppm"
 def write_transfers(
     connection: sqlite3.Connection, behaviours: Mapping[str, TransferBehaviour], block: int | None
 ) -> None:
-    """Write how tokens transfer, as probed at a block, and replace earlier results."""
+    """Write the transfer behaviour of tokens, as probed at `block`. Earlier results are replaced."""
     connection.executemany(
         f"INSERT OR REPLACE INTO token_transfers (address, {_COLUMNS}, block) VALUES (?, ?, ?, ?, ?, ?)",
         [(address, *behaviour, block) for address, behaviour in behaviours.items()],
@@ -25,7 +25,7 @@ def write_transfers(
 
 
 def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> dict[str, TransferBehaviour]:
-    """Return the results for those of the tokens that were probed; `UNKNOWN` if the probe failed.
+    """Return the results for the tokens among `addresses` that were probed; `UNKNOWN` if the probe failed.
 
     Raises `ValueError` for an invalid row.
     """
@@ -35,7 +35,8 @@ def read_transfers(connection: sqlite3.Connection, addresses: Iterable[str]) -> 
 
 
 def count_transfers(connection: sqlite3.Connection) -> dict[TransferKind, int]:
-    """Return the number of tokens of each kind; tokens that were not probed are unknown."""
+    """Return the number of tokens with each kind of transfer behaviour. Tokens that were not probed count as
+    unknown."""
     counts = dict(
         connection.execute(
             "SELECT coalesce(kind, ?), count(*) FROM tokens LEFT JOIN token_transfers USING (address) GROUP BY 1",
@@ -46,7 +47,8 @@ def count_transfers(connection: sqlite3.Connection) -> dict[TransferKind, int]:
 
 
 def tokens_to_probe(connection: sqlite3.Connection, probed_before: int, limit: int) -> list[str]:
-    """Return up to `limit` tokens that were never probed, then those last probed at a block below `probed_before`."""
+    """Return up to `limit` tokens to probe: first those never probed, then those last probed at a block below
+    `probed_before`."""
     rows = connection.execute(
         "SELECT address FROM tokens LEFT JOIN token_transfers USING (address) "
         "WHERE kind IS NULL OR coalesce(block, -1) < ? ORDER BY kind NOTNULL, block, id LIMIT ?",
@@ -60,7 +62,7 @@ def deepest_pools(
 ) -> list[str]:
     """Return the keys of the deepest pools of each token, up to `limit` per token, deepest first.
 
-    `new` are the keys of pools that the ranking may not show yet; they come first.
+    `new` are the keys of pools that may not be ranked yet; they come first.
     """
     keys_by_token: dict[str, dict[str, None]] = {address: {} for address in addresses}
     for address, key in connection.execute(_SELECT_NEW, (json.dumps(list(new)),)):

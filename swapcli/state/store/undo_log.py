@@ -1,4 +1,4 @@
-"""The undo log of the latest blocks' changes, with which the store can rewind after a chain reorganization.
+"""The undo log of changes in the latest blocks, with which the store rewinds after a chain reorganization.
 
 The first change of a row in a block saves the row as it was before. Rewinding restores the earliest saved rows.
 """
@@ -24,12 +24,12 @@ _EARLIEST_OF_POOL = "at = (SELECT min(at) FROM undo_pools WHERE key = undone.key
 
 
 def save_pool(connection: sqlite3.Connection, at: int | None, key: str) -> None:
-    """Save the row of a pool that block `at` is about to change."""
+    """Save the row of a pool before block `at` changes it."""
     _save_row(connection, at, "pools", POOL_COLUMNS, "key", key)
 
 
 def save_token(connection: sqlite3.Connection, at: int | None, address: str) -> None:
-    """Save the row of a token that block `at` is about to change."""
+    """Save the row of a token before block `at` changes it."""
     _save_row(connection, at, "tokens", TOKEN_COLUMNS, "address", address)
 
 
@@ -43,7 +43,7 @@ def _save_row(connection: sqlite3.Connection, at: int | None, table: str, column
 
 
 def save_metadata(connection: sqlite3.Connection, at: int | None, name: str) -> None:
-    """Save the metadata entry that block `at` is about to change."""
+    """Save the metadata entry `name` before block `at` changes it."""
     if at is not None:
         connection.execute(
             "INSERT OR IGNORE INTO undo_notes VALUES (?1, ?2, (SELECT value FROM notes WHERE name = ?2))", (at, name)
@@ -51,7 +51,7 @@ def save_metadata(connection: sqlite3.Connection, at: int | None, name: str) -> 
 
 
 def renumber_block(connection: sqlite3.Connection, number: int, block: StoredBlock) -> None:
-    """Turn the block `number`, which is being written, into the later `block`."""
+    """Replace the block `number`, which is being written, with the later `block`."""
     for table in _UNDO_TABLES:
         connection.execute(f"UPDATE {table} SET at = ? WHERE at = ?", (block.number, number))
     connection.execute("UPDATE pools SET block = ? WHERE block = ?", (block.number, number))
@@ -59,7 +59,7 @@ def renumber_block(connection: sqlite3.Connection, number: int, block: StoredBlo
 
 
 def add_block(connection: sqlite3.Connection, block: StoredBlock) -> None:
-    """Add a block that is about to be written, and delete blocks beyond the limit."""
+    """Add a block that is about to be written, and delete the oldest blocks beyond the limit."""
     connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", block)
     oldest = connection.execute(
         "SELECT number FROM blocks ORDER BY number DESC LIMIT 1 OFFSET ?", (MAX_UNDO_BLOCKS,)
@@ -72,24 +72,24 @@ def add_block(connection: sqlite3.Connection, block: StoredBlock) -> None:
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Delete all blocks: the store cannot rewind past this point."""
+    """Delete all blocks, so that the store cannot rewind past this point."""
     for table in ("blocks", *_UNDO_TABLES):
         connection.execute(f"DELETE FROM {table}")
 
 
 def read_blocks(connection: sqlite3.Connection) -> tuple[StoredBlock, ...]:
-    """Return the blocks to which the store can rewind, newest first; the first is its current block."""
+    """Return the blocks to which the store can rewind, newest first. The first is the current block."""
     return tuple(StoredBlock(*row) for row in connection.execute("SELECT * FROM blocks ORDER BY number DESC"))
 
 
 def require_block(blocks: Iterable[StoredBlock], number: int, path: str) -> StoredBlock:
-    """Return the block with that number. Raises `MarketUnavailable` if the store cannot rewind to it."""
+    """Return the block with the number `number`. Raises `MarketUnavailable` if the store cannot rewind to it."""
     by_number = {block.number: block for block in blocks}
     if number not in by_number:
         known = (
-            f"it has {counted(len(by_number), 'block')} from {min(by_number)}"
+            f"it keeps {counted(len(by_number), 'block')}, from {min(by_number)} on"
             if by_number
-            else "it has no earlier blocks"
+            else "it has no blocks to go back to"
         )
         raise MarketUnavailable(
             f"the store {path} cannot go back to block {number}: {known}",
@@ -115,7 +115,7 @@ def restore_tokens(connection: sqlite3.Connection, after: int) -> None:
 
 
 def restore_metadata(connection: sqlite3.Connection, after: int) -> None:
-    """Restore the saved metadata as it was at block `after`."""
+    """Restore the undoable metadata entries to their values at block `after`."""
     saved = connection.execute(
         "SELECT name, value FROM undo_notes AS undone "
         "WHERE at = (SELECT min(at) FROM undo_notes WHERE name = undone.name AND at > ?)",
@@ -127,12 +127,13 @@ def restore_metadata(connection: sqlite3.Connection, after: int) -> None:
 
 
 def keys_changed_after(connection: sqlite3.Connection, after: int) -> list[str]:
-    """Return the keys of the pools that changed after that block."""
+    """Return the keys of the pools that changed after block `after`."""
     return [key for (key,) in connection.execute("SELECT DISTINCT key FROM undo_pools WHERE at > ?", (after,))]
 
 
 def restore_pools(connection: sqlite3.Connection, after: int) -> list[Row]:
-    """Insert the rows of pools as they were at block `after`, and return them. Their newer rows must be deleted."""
+    """Insert the rows of pools as they were at block `after`, and return them. The caller must have deleted their newer
+    rows."""
     rows = connection.execute(
         f"SELECT {POOL_COLUMNS} FROM undo_pools AS undone WHERE id NOTNULL AND {_EARLIEST_OF_POOL}", (after,)
     ).fetchall()
@@ -143,5 +144,5 @@ def restore_pools(connection: sqlite3.Connection, after: int) -> list[Row]:
 
 
 def delete_blocks_after(connection: sqlite3.Connection, after: int) -> None:
-    """Delete the blocks after that number."""
+    """Delete the blocks with numbers above `after`."""
     connection.execute("DELETE FROM blocks WHERE number > ?", (after,))

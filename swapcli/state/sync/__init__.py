@@ -1,10 +1,10 @@
 """Fill a store from a node, and keep it at the latest block.
 
-Everything in a store is exact at its head block. Each step reads the changes up to the node's latest block, adds newly
-discovered pools, and writes both in one transaction, after checking that the block is still on the chain.
+All data in a store is exact at the store's latest block. Each step reads the changes up to the node's latest block,
+adds newly discovered pools, and writes both in one transaction, after checking that the block is still on the chain.
 
 `sync_filter` defines which pools to store, and `progress` reports what happened. `fill_store` fills a store and
-`follow` keeps it current, both in steps of `advance`. `chain_position` relates the store to the node's chain,
+`follow` keeps it current, both by calling `advance`. `chain_position` relates the store to the node's chain,
 `refresh_pools` reads changes, `discover` finds new pools from the position in `cursor`, and `insert` adds them.
 `skipped` counts what is missing, with the reasons. `transfer_checks` probes how tokens transfer.
 """

@@ -30,7 +30,7 @@ Discoverer = Callable[[MulticallReader, ChainPosition], Discovery]
 
 
 class SyncStep(NamedTuple):
-    """The changes of a step, and the batch it added."""
+    """The changes made by a step, and the batch of pools that it added."""
 
     advance: Advance
     discovery: Discovery
@@ -43,9 +43,9 @@ def advance(
 
     Return None if the node is behind the store, or if there is no new block, unless `even_without_new_block`. Before
     the transaction is committed, the block is compared with the chain once more. After a reorganization, a concurrent
-    write or results from another block, the step is repeated a few times; after invalid responses, with a spare node if
-    there is one. A step that would lose many pools fails unless it may `accept_losses`. Raises `UpstreamError`, and
-    `ConfigError` if the store cannot be written to.
+    write or results from another block, the step is repeated a few times. After invalid responses, it is repeated with
+    a spare node, if there is one. A step that would lose many pools fails unless `accept_losses` is true. Raises
+    `UpstreamError`, and `ConfigError` if the store cannot be written to.
     """
     rewound_to: int | None = None
     failures = mismatches = 0

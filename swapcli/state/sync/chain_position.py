@@ -1,8 +1,8 @@
-"""Relate a store to the chain that a node knows. Every step begins with this check.
+"""Relate a store to the chain that a node has. Every step begins with this check.
 
-Each block contains the hash of its parent: if one of the store's blocks is on the node's chain, so are all earlier
-ones. The node's chain replaces the store's only if it is at least as long: a node that is behind has less information,
-not better.
+Each block contains the hash of its parent, so if one of the store's blocks is on the node's chain, all earlier ones are
+too. The node's chain replaces the store's only if it is at least as long, because a node that is behind merely has less
+information.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from swapcli.state.store import Store, StoredBlock
 
 
 class ChainPosition(NamedTuple):
-    """The block of a store, and how it relates to the chain of a node.
+    """A store's latest block, and its relation to a node's chain.
 
-    `stored_block` is None if the store has no block. `rewound_to` is the number of that block if the store had to be
-    rewound to it. `node_is_behind` is true if the node's latest block precedes `stored_block` on the same chain.
-    `is_fork_unknown` is true if none of the store's blocks is on the node's chain, so that all of its state is invalid.
+    `stored_block` is None if the store has no block. `rewound_to` is the number of `stored_block` if the store had to
+    be rewound to it. `node_is_behind` is true if the node's latest block precedes `stored_block` on the same chain.
+    `is_fork_unknown` is true if none of the store's blocks is on the node's chain, so that all of the store's state is
+    invalid.
     """
 
     stored_block: StoredBlock | None
@@ -30,7 +31,7 @@ class ChainPosition(NamedTuple):
 
 
 class ConcurrentWrite(ConfigError):
-    """Another process has written to the store in the meantime."""
+    """Another process has written to the store during the step."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(
@@ -41,10 +42,10 @@ class ConcurrentWrite(ConfigError):
 
 
 def locate(store: Store, node: Node, head: BlockHeader) -> ChainPosition:
-    """Rewind the store to its latest block on the node's chain, and return its position.
+    """Rewind the store to its latest block that is on the node's chain, and return the store's position.
 
-    Raises `StaleNode` if the node's latest block `head` is older than the store's and on another chain, and
-    `ConcurrentWrite`.
+    Raises `StaleNode` if `head`, the node's latest block, is older than the store's latest block and on another chain.
+    Raises `ConcurrentWrite`.
     """
     blocks = store.read_blocks()
     if not blocks:

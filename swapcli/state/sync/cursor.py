@@ -37,14 +37,14 @@ _RECHECK_BLOCKS: Final = 1_000
 class SyncCursor:
     """The position of discovery in every list of pools and in the chain's events.
 
-    `list_positions` is the next index in the list of each factory, `event_blocks` the next block of each factory's
-    events; the keys are the names of `discover`. `event_gaps` is the first block whose events the node did not return,
-    by factory, and `event_error` the reason. `unqueried_factories` are the addresses of factories that could not be
-    queried for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has reached,
-    None if there is no current recheck; `last_recheck_block` is the block at which the last one ended.
-    `lost_recheck_key` is the same for lost pools. `imported_pools` counts the pools of a market that have been
-    imported. `pair_position` is the next pair of the filter's tokens to query. `factories_queried` is true if factories
-    were queried for the pairs of the filter's tokens, `liquidity_filtered` if illiquid pools were removed.
+    `list_positions` has the next index in each factory's list, and `event_blocks` the next block of each factory's
+    events. The keys are the names that `discover` uses. `event_gaps` has the first block whose events the node did not
+    return, by factory, and `event_error` the reason. `unqueried_factories` are the addresses of factories that could
+    not be queried for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has
+    reached, None if there is no current recheck. `last_recheck_block` is the block at which the last recheck ended.
+    `lost_recheck_key` is the same for lost pools. `imported_pools` is the number of pools imported from a market.
+    `pair_position` is the next pair of the filter's tokens to query. `factories_queried` is true if factories were
+    queried for the pairs of the filter's tokens, `liquidity_filtered` if illiquid pools were removed.
     """
 
     sync_filter: SyncFilter
@@ -62,18 +62,18 @@ class SyncCursor:
     liquidity_filtered: bool = False
 
     def reset(self) -> SyncCursor:
-        """Return a cursor with the same filter, for an unknown chain."""
+        """Return a new cursor with the same filter, to begin discovery again on another fork."""
         return replace(
             self, list_positions={}, event_blocks={}, event_gaps={}, pair_position=0, factories_queried=False
         )
 
 
 def resume_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
-    """Return the cursor for a sync with `sync_filter` at `block`: the stored one, reset as far as the filter has
-    changed.
+    """Return the cursor for a sync with `sync_filter` at `block`. It is the stored cursor, in which the parts that a
+    changed filter affects are reset.
 
     Newly requested protocols start without a cursor. Only a changed token filter or an earlier start block restarts
-    discovery; pools in the store are not read again. With a token filter, the start block also decides whether events
+    discovery. Pools in the store are not read again. With a token filter, the start block also decides whether events
     are read.
     """
     last = read_cursor(store)
@@ -122,7 +122,7 @@ def read_cursor(store: Store) -> SyncCursor | None:
 
 
 def discovery_method(store: Store) -> str:
-    """Describe for people how the store's pools were found; empty if discovery has not begun."""
+    """Return a description, for users, of how the store's pools were found; empty if discovery has not begun."""
     cursor = read_cursor(store)
     if cursor is None:
         return ""
@@ -132,7 +132,7 @@ def discovery_method(store: Store) -> str:
 
 
 def write_cursor(cursor: SyncCursor, writer: BlockWriter) -> None:
-    """Store the cursor. Rewinding to an earlier block restores the cursor of that block."""
+    """Store the cursor. If the store rewinds to an earlier block, it gets that block's cursor back."""
     protocols, tokens, min_liquidity_usd, from_block = cursor.sync_filter
     stored: dict[str, object] = {
         _STORED_NAMES[each.name]: getattr(cursor, each.name) for each in fields(cursor) if each.name != "sync_filter"

@@ -1,7 +1,8 @@
-"""Discover pools that a store does not have yet, in batches that begin where the previous one ended.
+"""Discover pools that a store does not have yet, in batches. Each batch begins where the previous one ended.
 
 The lists of factories come first, then events of pool creation, then pools that were skipped earlier. With a token
-filter, factories are first queried for pairs of those tokens; lists and events then only provide pools created later.
+filter, factories are first queried for pairs of its tokens. After that, lists and events only provide pools that are
+created later.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _USUAL_RANGE: Final = 10_000
 
 
 class Stage(NamedTuple):
-    """The progress of discovery, for people: `done` of `total`, which is None if it is unknown."""
+    """The progress of discovery, for display: `done` out of `total`, which is None if it is unknown."""
 
     phase: str
     done: int
@@ -65,7 +66,7 @@ class Stage(NamedTuple):
 
 @dataclass
 class Discovery:
-    """A batch of discovered pools, some without decimals. `tokens` need not be read from the node.
+    """A batch of discovered pools, some of whose tokens have no decimals yet. `tokens` need not be read from the node.
 
     `cursor` is the position after this batch. `skipped` are entries that cannot be stored. `is_complete` is true if
     nothing more can be discovered at the reader's block. `stage` describes the progress; it is None if there was
@@ -99,7 +100,7 @@ class _Source(NamedTuple):
 
 
 def discover(store: Store, reader: MulticallReader, cursor: SyncCursor, size: int) -> Discovery:
-    """Return the next batch from `cursor`, of about `size` pools. Raises `UpstreamError`."""
+    """Return the next batch of about `size` pools, starting at `cursor`. Raises `UpstreamError`."""
     return _BatchDiscovery(store, reader, Discovery(cursor), size).run()
 
 

@@ -39,9 +39,9 @@ def sync(
     """Fill a store with the pools that match the filter, and bring it to the latest block. An interrupted sync is
     resumed.
 
-    Each progress report is one committed transaction; the first has about `batch_size` pools. Stored pools stay even if
-    they do not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed.
-    Raises `UpstreamError`, and `ConfigError` if another process is writing to the store.
+    One transaction is committed per progress report. The first adds about `batch_size` pools. Stored pools stay even if
+    they do not match the filter. With `accept_losses`, all pools that the node no longer returns are removed, however
+    many. Raises `UpstreamError`, and `ConfigError` if another process is writing to the store.
     """
     batch, is_first_step, is_retry = _BatchSize(batch_size), True, False
 
@@ -103,10 +103,10 @@ def _cursor_for(
 
 
 def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
-    """Fill an empty store with the pools of a market, except its placeholders, in the state returned by the node.
+    """Fill an empty store with a market's pools, except placeholders. Their state is read from the node.
 
-    An interrupted import resumes with the same market. Raises as `sync`, and `ConfigError` if the store was filled in
-    another way.
+    An interrupted import can be resumed with the same market. Raises the same errors as `sync`, and `ConfigError` if
+    the store was filled in another way.
     """
     cursor = read_cursor(store)
     if store.inventory.has_pools() if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
@@ -156,7 +156,7 @@ def _progress(store: Store, step: SyncStep) -> Progress:
 
 def _other_sync(store: Store) -> ConfigError:
     return ConfigError(
-        f"another process is syncing something else into the store {store.path}",
+        f"another process is running a different sync into the store {store.path}",
         hint="wait until it has finished, or use a different file",
         details={"store": store.path},
     )

@@ -1,4 +1,4 @@
-"""Keep a store at the latest block, in memory while its disk is not writable."""
+"""Keep a store at the latest block. While its disk is not writable, a copy in memory is updated instead."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ DiskReport = Callable[[SwapcliError | None, int], object]
 
 
 class ChainFollower:
-    """Follows a chain with a store; while the disk is not writable, in a copy at `copy_path`, since a store is only a
-    cache.
+    """Follows a chain with a store. While the disk is not writable, a copy at `copy_path` is updated instead, because a
+    store is only a cache.
 
-    A copy left by a killed process is continued.
+    A copy left by a killed process is used again.
     """
 
     def __init__(
@@ -81,13 +81,13 @@ class ChainFollower:
 
 
 def follow(store: Store, node: Node, reported: int | None = None) -> Advance | None:
-    """Bring a synced store to the node's latest block, in one transaction; None if there is no new block.
+    """Bring a synced store to the node's latest block, in one transaction. Return None if there is no new block.
 
-    New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
-    new block. `reported` is the number of the last block reported to a watcher. A failed step may leave the store
-    rewound past it; the next successful step then reports the rewind. Raises `UpstreamError` (`StaleNode` if the node
-    is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable` if
-    the store is empty.
+    New pools that match the filter of the last sync are added. A node that is behind the store on the same chain counts
+    as having no new block. `reported` is the number of the last block that the caller has reported to its users. If a
+    failed step left the store rewound past that block, the next successful step reports the rewind. Raises
+    `UpstreamError` (`StaleNode` if the node is behind on another chain), `ConfigError` if another process is writing to
+    the store, and `MarketUnavailable` if the store is empty.
     """
     if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(

@@ -1,4 +1,5 @@
-"""Add discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with a reason."""
+"""Add discovered pools to a store, with their tokens, in their state at one block. Unusable pools are recorded with a
+reason."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _BATCH_SIZE = 250
 def add_pools(
     store: Store, writer: BlockWriter, reader: MulticallReader, refs: Iterable[PoolRef], known: Mapping[str, Token]
 ) -> list[str]:
-    """Read and store pools that are not stored yet, and return their keys.
+    """Read and store the pools in `refs` that are not stored yet, and return their keys.
 
     `known` are tokens that need not be read from the node. Raises `UpstreamError`.
     """
@@ -69,9 +70,9 @@ def _read_tokens(
 
 
 def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Sequence[str] | None = None) -> list[str]:
-    """Remove the pools (among `keys`) with less depth, and return their keys.
+    """Remove the pools (among `keys` if given) whose depth is below `depth_usd`, and return their keys.
 
-    Without `keys`, tokens that no remaining pool has are removed, too. Nothing is removed if the store has no
+    Without `keys`, tokens that no remaining pool trades are also removed. Nothing is removed if the store has no
     stablecoin, because depths are then not in dollars.
     """
     if depth_usd <= 0.0 or not store.inventory.tokens(store.network.stablecoins):
@@ -81,7 +82,7 @@ def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Seq
     else:
         writer.update_ranking()
     illiquid = store.inventory.pools_below_depth(depth_usd, keys)
-    reason = f"less than {depth_usd:,.0f} dollars deep"
+    reason = f"its liquidity is below ${depth_usd:,.0f}"
     for first in range(0, len(illiquid), _BATCH_SIZE):
         batch = illiquid[first : first + _BATCH_SIZE]
         pools = store.read_pools(batch).pools.values()

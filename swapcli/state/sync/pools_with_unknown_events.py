@@ -1,9 +1,9 @@
-"""Find pools whose contracts emit events unknown for their kind: unknown forks of a protocol.
+"""Find pools whose contracts emit events that are unknown for their kind, as forks of a protocol may do.
 
-Their swaps would go unnoticed, because the query for events lists only the known ones. So each step also requests all
-events of some contracts, a hundred at a time and in turn, since their last turn. Pools with only unknown events are
-read. A full round over all pools takes a step per hundred pools. Pools that change without any event are left to the
-sample of `refresh_pools`, which reads each pool within an hour.
+Swaps in these pools would go unnoticed, because the event query lists only known events. So each step also requests all
+events of a hundred contracts, in turn, since the last time they were checked. Pools with only unknown events are read.
+Checking all pools takes one step per hundred pools. Pools that change without any event are left to the sample of
+`refresh_pools`, which reads each pool within an hour.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _POSITION_KEY: Final = "unknown events"
 
 
 def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallReader, stored_block: int) -> list[str]:
-    """Return the next pools that emitted only events unknown to their kind since the last round.
+    """Check the next pools, and return those that have emitted only unknown events since their last check.
 
-    `stored_block` is the block of the store before this step. If the node rejects the query, none are found.
+    `stored_block` is the block of the store before this step. If the node rejects the query, the result is empty.
     """
     position = store.read_metadata(_POSITION_KEY)
     after, begun, last_begun = position if isinstance(position, list) else (0, stored_block, stored_block)
@@ -50,7 +50,7 @@ def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallRead
 
 
 def has_known_event(store: Store, reader: MulticallReader, address: str, family: str, first: int) -> bool:
-    """Return whether a pool has emitted an event of its kind since a block; true if the node does not return its
+    """Return whether a pool has emitted an event of its kind since block `first`; true if the node does not return its
     events."""
     topics = known_topics(family, store.network.kind)
     first = max(first, reader.block - _MAX_BLOCKS + 1)

@@ -1,4 +1,4 @@
-"""Reports of a sync: its progress while it fills a store, and the changes of each step to a new block."""
+"""The reports of a sync: its progress while it fills a store, and later the changes at each new block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.state.rpc.node import BlockHeader
 class Progress(NamedTuple):
     """The progress of a sync after a committed block. `pools` and `tokens` are the current counts in the store.
 
-    `phase` says in words what is counted: `done` of `total`, which is None if it is unknown.
+    `phase` describes the work of which `done` out of `total` is complete. `total` is None if it is unknown.
     """
 
     phase: str
@@ -22,13 +22,13 @@ class Progress(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The changes of a step to the node's latest block, as pool keys.
+    """The changes made by a step to the node's latest block, as pool keys.
 
     `changed` pools have a new state, `added` are new, `removed` could no longer be read or were dropped; `faults` are
-    those whose reader failed because of a defect in the program. `changed_without_event` were found by reading a
-    sample, and are now correct; `unexplained` are those whose logs contain no event of their kind, so they are read at
-    every block from now on. `rewound_to` is the number of the block to which the store was first rewound, after a chain
-    reorganization: any pool may then differ from before.
+    pools whose reader failed because of a defect in the program. `changed_without_event` are pools whose change was
+    found by reading a sample, and that are now correct. `unexplained` are the pools among them whose logs contain no
+    event of their kind; they are read at every block from now on. After a chain reorganization, `rewound_to` is the
+    number of the block to which the store was first rewound, and any pool may have changed.
     """
 
     block: BlockHeader

@@ -1,7 +1,8 @@
-"""Bring a store's pools to a newer block: read the pools named by events, or all pools if there are no events.
+"""Bring a store's pools to a newer block. Only pools named by events are read, or all pools if the node returns no
+events.
 
-It also reads a sample of the other pools, large enough to read every pool within an hour. If a pool in the sample has
-changed without an event, for example because a factory set a new fee, all pools of its protocol are read.
+Each step also reads a sample of the other pools, large enough to read every pool within an hour. If a pool in the
+sample has changed without an event, for example because a factory set a new fee, all pools of its protocol are read.
 
 Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
 event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
@@ -93,9 +94,9 @@ _POOLS_PER_RANGE: Final = 100
 
 
 class Refreshed(NamedTuple):
-    """Keys of pools, as in `Advance`; `retry` are skipped pools that events name.
+    """Keys of pools, as in `Advance`. `retry` are references to skipped pools that events name.
 
-    `unexplained` are those of `changed_without_event` whose logs contain no event of their kind.
+    `unexplained` are the pools in `changed_without_event` whose logs contain no event of their kind.
     """
 
     changed: list[str]
@@ -106,11 +107,12 @@ class Refreshed(NamedTuple):
 
 
 class Refresher:
-    """Refreshes one store inside the transaction of `block`, whose state `reader` reads.
+    """Refreshes one store inside the transaction of `block`. `reader` reads the state at that block.
 
-    Raises `InvalidUpstreamResponse` if a contract that has responded before returns nothing, and, unless it may
-    `accept_losses`, if more than 5 pools and more than 1% of them, or all of several, can no longer be read. `faults`
-    are the pools whose reader failed because of a defect in the program, which says nothing about the node.
+    Raises `InvalidUpstreamResponse` if a contract that has responded before returns nothing. Unless `accept_losses` is
+    true, also raises it if too many pools can no longer be read: more than 5 pools and more than 1% of them, or all of
+    several. `faults` are the pools whose reader failed because of a defect in the program, which says nothing about the
+    node.
     """
 
     def __init__(
@@ -137,7 +139,7 @@ class Refresher:
         return refreshed
 
     def read_since(self, block: int) -> Refreshed:
-        """Read everything that has changed since that block."""
+        """Read all pools that have changed since `block`."""
         with_events = self._find_changed(block, self._block.number)
         if with_events is None or find_withheld_block(self._reader.node, self._block.number) is not None:
             return self.read_all()
@@ -193,12 +195,13 @@ class Refresher:
         return keys, first == block + 1 and len(selective) == len(non_empty)
 
     def settle(self, added: Iterable[str]) -> tuple[BlockHeader, list[str]]:
-        """Bring data read from blocks later than requested to one block, with the pools that the step has `added`.
+        """Bring all data to one block, including data read from later blocks than requested, and the pools that the
+        step has `added`.
 
         Return that block, and the pools that changed. Pools that changed after the requested block are read again until
-        none changes in the meantime. The same goes for data read from a block before its header was known, since
-        another block with that number may have replaced it. Raises `BlockMismatch` if that does not end, and
-        `ChainReorganized`.
+        no pool changes in the meantime. Data that was read before the block's header was known is treated in the same
+        way, because another block with that number may have replaced it. Raises `BlockMismatch` if pools keep changing,
+        and `ChainReorganized`.
         """
         node, start = self._reader.node, self._reader.block
         headers = [self._block]

@@ -1,4 +1,5 @@
-"""What is missing from a store, and why. The store records it, to report it and to read it again later."""
+"""Pools and tokens that are missing from a store, with the reasons. The store records them, to report them and to read
+them again later."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _ADDRESSES_AND_NUMBERS: Final = re.compile(r"0x[0-9a-f]{8,}|\d{6,}")
 
 @dataclass(frozen=True, slots=True)
 class SkipReason:
-    """A reason why pools, tokens or protocols are not in a store; `examples` are the keys of some of them."""
+    """A reason why pools, tokens or protocols are missing from a store. `examples` are the keys of some of these
+    items."""
 
     reason: str
     count: int
@@ -32,7 +34,7 @@ class SkipReason:
 
 
 def count_skipped(store: Store) -> tuple[SkipReason, ...]:
-    """Return what was discovered but not stored, by reason, the most frequent first."""
+    """Return the reasons why discovered items were not stored, with counts, the most frequent first."""
     counts: dict[str, int] = defaultdict(int)
     examples: dict[str, list[str]] = defaultdict(list)
     for key, reason in _keys_with_reasons(store):
@@ -72,5 +74,5 @@ def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntr
 
 
 def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
-    """Return the references with which to read entries again, for those that have one."""
+    """Return the references with which skipped pools can be read again. Entries without a reference are omitted."""
     return [parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]

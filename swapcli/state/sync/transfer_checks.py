@@ -1,4 +1,4 @@
-"""Probe how a store's tokens transfer: when they are added, and again after a day."""
+"""Probe the transfer behaviour of a store's tokens when they are added, and again after a day."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _METADATA_KEY: Final = "transfers"
 
 
 def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, added: Iterable[str]) -> None:
-    """Probe the transfers of due tokens, and record the results; `added` are the keys of the newest pools.
+    """Probe the transfers of tokens that are due, and record the results. `added` are the keys of the newest pools.
 
     A node that cannot simulate state overrides is not used again for an hour. Raises `UpstreamError`.
     """
@@ -44,6 +44,6 @@ def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, 
 
 
 def transfer_check_error(store: Store) -> str | None:
-    """Return why the node could not probe transfers last time; None if it could."""
+    """Return why the node could not probe transfers the last time; None if it could."""
     failure: Any = store.read_metadata(_METADATA_KEY)
     return failure["refusal"] if failure else None

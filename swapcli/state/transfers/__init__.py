@@ -1,3 +1,3 @@
-"""How tokens transfer: trials on hypothetical state, and the storage of balances and allowances."""
+"""Test how tokens transfer, with trials on hypothetical state. Find the storage slots of balances and allowances."""
 
 PUBLIC = ("erc20_calls", "token_slots", "transfer_probe", "transfer_trials")

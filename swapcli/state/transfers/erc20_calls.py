@@ -1,4 +1,4 @@
-"""ERC-20 functions that return an account's balance and what others may take of it."""
+"""Calls of ERC-20 functions that return balances and allowances."""
 
 from __future__ import annotations
 

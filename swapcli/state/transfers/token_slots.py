@@ -1,6 +1,6 @@
-"""Find the storage slot of a token balance or allowance by trying known layouts, since no token reports it.
+"""Find the storage slot of a token balance or allowance by trying known layouts, because tokens do not report it.
 
-A mapping's entry is at a hash of the key and of the mapping's own slot:
+A mapping's entry is stored at a hash of the key and the mapping's own slot:
 
 | layout               | hash of                                                   | slots             |
 |----------------------|-----------------------------------------------------------|-------------------|
@@ -39,11 +39,11 @@ _PERMIT2_ALLOWANCES: Final = 1
 
 
 class SlotSearch(NamedTuple):
-    """A search for the slot to overwrite with `target` so that the `probe` returns at least that.
+    """A search for the slot to overwrite with `target` so that `probe` returns at least `target`.
 
-    `marked` overrides all candidates at once, each with a different value, so the returned value identifies the slot.
-    It does so again with the values in reverse order, since the returned value may be a function of the stored one. In
-    that case `separate` tries each slot alone.
+    `marked` overrides all candidate slots at once, each with a different value, so the returned value identifies the
+    slot. A second call has the values in reverse order, because the returned value may be a function of the stored one.
+    If it is, `separate` tries each slot alone.
     """
 
     probe: HypotheticalCall
@@ -78,9 +78,10 @@ class SlotSearch(NamedTuple):
     def find_slot(
         self, marks: Sequence[ReturnData], present: int
     ) -> Generator[Sequence[HypotheticalCall], Sequence[ReturnData], int | None]:
-        """Return the slot that the results of `marked` identify. One more round finds it if they only narrow it down.
+        """Return the slot that the results of `marked` identify. If they only narrow it down, one more round of calls
+        finds it.
 
-        `present` is the probe's result without overrides. None means that the slot is unknown.
+        `present` is the probe's result without overrides. Return None if the slot is unknown.
         """
         found = self.slot_of_marks(marks)
         if found is not None or not self._is_promising(marks, present):
@@ -105,13 +106,13 @@ def balance_search(token: str, owner: str, target: int) -> SlotSearch:
 
 
 def allowance_search(token: str, owner: str, spender: str, target: int) -> SlotSearch:
-    """Return the search for the slot of the spender's allowance of the owner's tokens."""
+    """Return the search for the slot of the allowance that the owner has given to the spender."""
     probe = HypotheticalCall(owner, ContractCall(token, encode_call(ALLOWANCE, owner, spender)), ())
     return SlotSearch(probe, tuple(_allowance_slots(owner, spender)), target)
 
 
 def permit2_grant(owner: str, token: str, spender: str, amount: int, expiration_s: int) -> StateOverride:
-    """Return the state of Permit2 in which the owner has granted an allowance."""
+    """Return the state override for Permit2 in which the owner has granted an allowance."""
     slot = _solidity_slot(_solidity_slot(_solidity_slot(_PERMIT2_ALLOWANCES, owner), token), spender)
     return StateOverride(PERMIT2, slots=((slot, amount | expiration_s << AMOUNT_BITS),))
 
@@ -119,9 +120,10 @@ def permit2_grant(owner: str, token: str, spender: str, amount: int, expiration_
 def find_balance_slot(
     node: StateOverrideNode, at: BlockId, token: str, owner: str, balance: int, target: int
 ) -> int | None:
-    """Return the slot to overwrite with `target` so that the owner holds at least that; None if it is unknown.
+    """Return the slot to overwrite with `target` so that the owner's balance is at least `target`; None if it is
+    unknown.
 
-    `balance` is the current balance, less than `target`. Raises as `_find_slot`.
+    `balance` is the current balance, less than `target`. Raises the same errors as `_find_slot`.
     """
     return _find_slot(node, at, balance_search(token, owner, target), balance)
 
@@ -129,9 +131,9 @@ def find_balance_slot(
 def find_grants(
     node: StateOverrideNode, at: BlockId, owner: str, approvals: Sequence[Approval], allowances: Sequence[int]
 ) -> list[StateOverride] | None:
-    """Return the state in which the owner has granted all approvals; None if a token's storage is unknown.
+    """Return the state overrides in which the owner has granted all approvals; None if a token's storage is unknown.
 
-    `allowances` are the current ones. Raises as `_find_slot`.
+    `allowances` are the current allowances. Raises the same errors as `_find_slot`.
     """
     missing = [each for each in zip(approvals, allowances, strict=True) if each[1] < each[0].amount]
     grants = [_find_grant(node, at, owner, approval, allowance) for approval, allowance in missing]

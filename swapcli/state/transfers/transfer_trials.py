@@ -1,9 +1,10 @@
-"""Test whether a token's transfers deliver the full amount, with calls on hypothetical state; nothing is sent.
+"""Test whether a token's transfers deliver the full amount, with calls on hypothetical state. Nothing is sent to the
+chain.
 
-The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. It transfers some of
-the token to a wallet, from there to another wallet, and back into the pool, and returns the change of each balance. If
-a token rejects the transfers, they are tried once more with pools that keep their own functions, since some tokens call
-the pool.
+The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. The contract
+transfers a part of the pool's tokens to a wallet, from there to another wallet, and back into the pool. It returns the
+change of each balance. If a token rejects the transfers, they are tried once more with pools that keep their own
+functions, since some tokens call the pool.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ _GUARDED_BATCH_SIZE: Final = 8
 
 
 class TransferReport(NamedTuple):
-    """The behaviours of tokens by address; `failure` is the reason if the node cannot run trials."""
+    """The behaviours of tokens by address. `failure` is the reason if the node cannot run trials."""
 
     behaviours: Mapping[str, TransferBehaviour]
     failure: str = ""
 
 
 def pool_holder(pool: Pool, network: Network) -> str | None:
-    """Return the contract that holds a pool's tokens: Balancer's vault for its pools; None if it is unknown."""
+    """Return the contract that holds a pool's tokens, such as Balancer's vault; None if it is unknown."""
     if not pool.holds_reserves_in_vault:
         return pool.address
     addresses_by_role = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
@@ -63,7 +64,7 @@ def pool_holder(pool: Pool, network: Network) -> str | None:
 
 
 def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) -> list[TransferTrial]:
-    """Return where each token can be tried: with the first `MAX_HOLDERS` pools that hold it."""
+    """Return the trials to run: each token at the first `MAX_HOLDERS` pools that hold it."""
     found: dict[str, dict[str, None]] = {token: {} for token in tokens}
     for pool in pools:
         for token in pool.tokens:
@@ -81,18 +82,20 @@ def first_trial_calls(questions: Sequence[TransferTrial]) -> list[HypotheticalCa
 def run_transfer_trials(
     node: Node, at: BlockId, questions: Sequence[TransferTrial], first_results: Sequence[bytes] = ()
 ) -> TransferReport:
-    """Return how the tokens behave; `UNKNOWN` for one that rejects, or whose holders have too little of it.
+    """Return the transfer behaviour of tokens; `UNKNOWN` for a token that could not be tried, for example because its
+    holders have too little of it.
 
-    `first_results` are those of `first_trial_calls`, if the node has run them.
+    `first_results` are the results of `first_trial_calls`, if the node has already run them.
 
-    It takes one exchange for tokens that reject nothing, and two more for the others. All are unknown if the node does
-    not support state overrides. Raises `UpstreamError` without a valid response.
+    Tokens that reject no transfer need one exchange with the node, and all others need two more. All tokens are
+    `UNKNOWN` if the node does not support state overrides. Raises `ChainReorganized` if the node no longer has the
+    block `at`.
     """
     tokens = dict.fromkeys(question.token for question in questions)
     if not tokens:
         return TransferReport({})
     if not isinstance(node, StateOverrideNode):
-        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate")
+        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate calls")
     runner = _TrialRunner(node, at, first_results)
     try:
         found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}

@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
         (("1", "-o", ""), "--output needs a file name", "write --output FILE"),
         (("1", "2"), 'unexpected argument "2"', "--help"),
         (("$0",), "amount must be above zero", ""),
-        (("0%",), '"0%" is not a valid part of a balance', "above 0%"),
+        (("0%",), '"0%" is not a valid share of a balance', "above 0%"),
         (("all", "--reverse"), "AMOUNT all depends on the balance to sell", "remove --reverse"),
         (("1", "--get", "route[0].percent"), 'no field "route[0]"', "route.0.percent"),
     ],

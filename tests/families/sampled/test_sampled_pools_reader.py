@@ -304,7 +304,10 @@ def test_a_route_says_that_its_amounts_are_sampled(made: MakerMarket, node: RpcN
     estimated = InMemorySource(sampled, SYSTEM_CLOCK).quote(order)
     unproven = live(market, node).quote(order)
     unproven = unproven._replace(state_source=unproven.state_source._replace(pinned=False))
-    for answer, reason in ((estimated, "quoted only other amounts"), (unproven, "nothing proves its block")):
+    for answer, reason in (
+        (estimated, "quoted only other amounts"),
+        (unproven, "nothing proves the block of that quote"),
+    ):
         figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
         assert figures.is_exact is False
         (message,) = [each.message for each in figures.warnings if each.code == FindingCode.AMOUNT_SAMPLED]

@@ -134,8 +134,8 @@ def answer(**parts: Any) -> Responder:
         (answer(quote={"amountOut": "-5"}), InvalidUpstreamResponse, '"-5", which is not an amount'),
         (answer(quote={"amountOut": str(2**256)}), InvalidUpstreamResponse, "which is not an amount"),
         (answer(quote={"amountOut": True}), InvalidUpstreamResponse, "which is not an amount"),
-        (answer(quote={}), UpstreamRejected, "makes no offer"),
-        (answer(quote=None, message="no route, swk_hunter2"), UpstreamRejected, "makes no offer: no route, …"),
+        (answer(quote={}), UpstreamRejected, "made no offer"),
+        (answer(quote=None, message="no route, swk_hunter2"), UpstreamRejected, "made no offer: no route, …"),
         (answer(tx={"to": "0x12", "data": CALLDATA}), InvalidUpstreamResponse, "unreadable transaction"),
         (answer(tx={"to": TARGET, "data": "0x1"}), InvalidUpstreamResponse, "unreadable transaction"),
         (
@@ -144,7 +144,7 @@ def answer(**parts: Any) -> Responder:
             "unreadable transaction",
         ),
         (respond_with(http_response(200, "<html>")), InvalidUpstreamResponse, "unreadable response"),
-        (respond_with(http_response(200, "[]")), UpstreamRejected, "makes no offer"),
+        (respond_with(http_response(200, "[]")), UpstreamRejected, "made no offer"),
         (
             respond_with(http_response(429, '{"message": "too many\\u001b[31m"}')),
             UpstreamRejected,

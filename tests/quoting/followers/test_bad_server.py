@@ -52,7 +52,7 @@ def replica_of_nothing(client: Redis, serves_old_data: str) -> Iterator[None]:
 
 Condition = Callable[[Redis], AbstractContextManager[None]]
 CONDITIONS: list[tuple[Condition, str, bool]] = [
-    (lambda client: configured(client, "maxmemory", 1), "has no memory left", False),
+    (lambda client: configured(client, "maxmemory", 1), "is out of memory", False),
     (lambda client: configured(client, "min-replicas-to-write", 3), "because too few replicas follow it", False),
     (lambda client: replica_of_nothing(client, "yes"), "is a read-only replica", False),
     (lambda client: replica_of_nothing(client, "no"), "is a replica without a primary", True),

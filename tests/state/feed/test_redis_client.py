@@ -83,7 +83,7 @@ def test_the_code_of_a_refused_command_is_reported(redis_server: RedisServer) ->
 def test_a_certificate_of_an_unknown_authority_is_rejected(redis_server: RedisServer) -> None:
     error = error_of(RedisUrl.parse(redis_server.tls_url))
     assert isinstance(error, Unreachable)
-    assert "no certificate for this name from a known authority" in error.message
+    assert "does not have a trusted certificate for its host name" in error.message
     assert error.hint is not None
     assert "SSL_CERT_FILE" in error.hint
 

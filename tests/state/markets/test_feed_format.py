@@ -104,12 +104,12 @@ def test_a_change_of_any_record_changes_the_hash() -> None:
         (zlib.compress(b"[]\n"), "not an object"),
         (zlib.compress(b'{"format":"swap-feed/2"}\n'), "not in the format swap-feed/1"),
         (zlib.compress(b'{"format":"swap-feed/1"}\n'), "its header is invalid"),
-        (zlib.compress(b'{"format":"swap-feed/1"}'), "no end"),
+        (zlib.compress(b'{"format":"swap-feed/1"}'), "it ends within a line"),
         (encode_entry(build_entry()) + b"x", "data after its end"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"x 0x1\n"), "unknown kind"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"P 0x9\n"), "4 records instead of 3"),
         (zlib.compress(zlib.decompress(encode_entry(build_entry())) + b"p 0x9 nan {}\n"), "invalid depth"),
-        (zlib.compress(bytes(9 * 2**20)), "has no end"),
+        (zlib.compress(bytes(9 * 2**20)), "it ends within a line"),
     ],
 )
 def test_malformed_entries_are_rejected_with_the_reason(data: bytes, problem: str) -> None:

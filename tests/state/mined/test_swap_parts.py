@@ -36,7 +36,7 @@ _DEPOSIT: Final = "Deposit(address,address,uint256,uint256)"
 _REPAY: Final = "Repay(address,uint256)"
 _BORROW: Final = "Borrow(address,uint256)"
 _ADD_LIQUIDITY: Final = "AddLiquidity(address,uint256[],uint256[],uint256,uint256)"
-_FOREIGN: Final = "an event of a different kind changed its pool earlier in the block"
+_FOREIGN: Final = "another kind of event changed its pool earlier in the block"
 
 
 class Block:

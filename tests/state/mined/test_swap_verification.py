@@ -315,7 +315,7 @@ def test_who_takes_less_than_a_pair_allows_proves_no_other_fee(
     payer.send("swapPair", place.contract.address, usdc, amount, *taken)
     (swap,) = verified_swaps(trader, node, mined_since(trader.chain, first))
     assert swap.outcome is outcome
-    assert ("less than the pool allows" in swap.reason) == (outcome is Outcome.NOT_EXPLAINED)
+    assert ("less than the pool would have paid" in swap.reason) == (outcome is Outcome.NOT_EXPLAINED)
 
 
 @pytest.mark.usefixtures("node")

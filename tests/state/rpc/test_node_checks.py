@@ -100,7 +100,7 @@ def refuses_batches(handler: Handler) -> bool:
         (failures.without("eth_call"), ["batch", "calls", "overrides"], f"{SHOWN} rejected eth_call"),
         (without_overrides, ["overrides"], "ignores state overrides"),
         (failures.without("eth_getLogs"), ["events"], f"{SHOWN} rejected eth_getLogs"),
-        (failures.limits_logs(5), ["events"], "returns events of"),
+        (failures.limits_logs(5), ["events"], "returns events for"),
     ],
 )
 def test_what_a_node_lacks_is_named(

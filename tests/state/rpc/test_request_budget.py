@@ -31,7 +31,7 @@ def spend(budget: RequestBudget, requests: int) -> None:
 def test_a_request_beyond_the_budget_is_refused() -> None:
     budget = RequestBudget(3)
     spend(budget, 3)
-    with pytest.raises(RequestBudgetSpent, match="at most 3 requests"):
+    with pytest.raises(RequestBudgetSpent, match="has used its 3 requests"):
         budget.spend(URL)
     assert (budget.sent, budget.left) == (3, 0)
     budget.allow(1)

@@ -69,7 +69,7 @@ def test_thin_pools_are_skipped_until_the_minimum_is_lowered(
         check_true(store, node)
         tokens_of_pools = {each for pool in store.read_market().pools.values() for each in pool.tokens}
         assert set(store.read_tokens()) - {local_chain.wrapped} == tokens_of_pools - {local_chain.wrapped}
-        assert sum(each.count for each in count_skipped(store) if "dollars deep" in each.reason) == place
+        assert sum(each.count for each in count_skipped(store) if "liquidity is below" in each.reason) == place
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 20)))
     assert set(store.read_market().pools) == set(list(depths)[20:])
     synced(store, node)

@@ -1,7 +1,8 @@
-"""Trial transfers of tokens before anyone trades them, with a contract that is never deployed.
+"""Try transfers of tokens before anyone trades them, with a contract that is never deployed.
 
-`contracts/` has the source and `artifact.json` the compiler's output; `python -m tests.contracts.build` reproduces the
-latter byte for byte. With state overrides, the node runs the contract at pools that hold the tokens.
+`contracts/` has the source, and `artifact.json` the compiler's output, which `python -m tests.contracts.build`
+reproduces byte for byte. With state overrides, the node runs this contract at the addresses of pools that hold the
+tokens.
 """
 
 from swapcli.state.transfers.transfer_probe.call import (

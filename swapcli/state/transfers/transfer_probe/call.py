@@ -1,4 +1,4 @@
-"""The contract's code and its two calls as bytes, and the meaning of its findings."""
+"""Encode and decode the contract's two calls, and interpret its results."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ _TRY_TOKEN: Final = "dda7b558"
 
 
 class TransferTrial(NamedTuple):
-    """A token, and the contract that holds it for a pool."""
+    """A trial of a token, made from the contract that holds the token for a pool."""
 
     token: str
     holder: str
 
 
 class TrialTransfer(NamedTuple):
-    """One transfer of `amount` units, with the decrease of the sender's balance and the increase of the recipient's."""
+    """A transfer of `amount` base units, with the decrease of the sender's balance and the increase of the
+    recipient's."""
 
     is_done: bool
     amount: int
@@ -52,22 +53,23 @@ class TrialTransfer(NamedTuple):
 
 
 class TrialResult(NamedTuple):
-    """Six transfers: out of the pool, between two wallets, into the pool, and the same again with another amount.
+    """The six transfers of a trial: out of the pool, between two wallets, into the pool, and the same three with
+    another amount.
 
-    A transfer that was not tried has the amount 0.
+    The amount of a transfer that was not tried is 0.
     """
 
     transfers: tuple[TrialTransfer, ...]
 
     @property
     def is_refused(self) -> bool:
-        """Return whether transfers were tried and all failed in some direction."""
+        """Return whether there is a direction in which transfers were tried and all failed."""
         sides = [self.transfers[side::_DIRECTIONS] for side in range(_DIRECTIONS)]
         return any(not any(each.is_done for each in side) and any(each.amount for each in side) for side in sides)
 
 
 def classify_transfers(trial: TrialResult) -> TransferBehaviour:
-    """Return the behaviour shown by a trial; `UNKNOWN` if the holder had too little to try each direction."""
+    """Return the behaviour shown by a trial; `UNKNOWN` if the holder had too few tokens to try each direction."""
     if trial.is_refused:
         return REFUSED
     sides = [[each for each in trial.transfers[side::_DIRECTIONS] if each.is_done] for side in range(_DIRECTIONS)]
@@ -99,19 +101,19 @@ def _fee_ppm(transfer: TrialTransfer) -> int:
 
 @lru_cache
 def runtime_code() -> bytes:
-    """Return the contract's code."""
+    """Return the runtime bytecode of the contract."""
     with open(os.path.join(os.path.dirname(__file__), "artifact.json"), encoding="utf-8") as file:
         return parse_hex(json.load(file)["runtime"], "runtime")
 
 
 def delegating_code(probe: str) -> bytes:
-    """Return the code of an account that delegates every call to the contract at `probe`."""
+    """Return the bytecode for an account that delegates every call to the contract at `probe`."""
     return _delegating(bytes.fromhex(f"73{probe[2:]}"))  # PUSH20
 
 
 def guarding_code(probe: str, own: str) -> bytes:
-    """Return the code of a pool that delegates `tryToken` to the contract at `probe`, and every other call to its own
-    code, which is at the address `own`: some tokens inspect the pool to which they are sold."""
+    """Return the bytecode for a pool that delegates `tryToken` to the contract at `probe`, and every other call to the
+    pool's own code, which is at the address `own`. Some tokens inspect the pool to which they are sold."""
     is_trial = f"60003560e01c63{_TRY_TOKEN}14"  # whether the call's selector is that one
     # own ^ (own ^ probe) * is_trial
     return _delegating(bytes.fromhex(f"73{own[2:]}73{probe[2:]}8118{is_trial}0218"))
@@ -136,7 +138,7 @@ def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str])
 
 
 def decode_trials(answer: bytes, count: int) -> list[TrialResult]:
-    """Return the results of `tryAll` for this many questions. Raises `InvalidInput` for anything else."""
+    """Return the results of `tryAll` for `count` trials. Raises `InvalidInput` if `answer` is malformed."""
     reader = AbiReader(answer)
     reader.offset(WORD, "trials")
     _check_length(reader, count, "trials")
@@ -151,13 +153,14 @@ def _transfer(reader: AbiReader) -> TrialTransfer:
 
 
 def encode_codes(addresses: Sequence[str]) -> bytes:
-    """Return the calldata of `codes`. Raises `InvalidInput` for an invalid address."""
+    """Return the calldata of `codes`, which returns the code at each address. Raises `InvalidInput` for an invalid
+    address."""
     words = (f"{WORD:064x}", f"{len(addresses):064x}", *(encode_address(each, "address") for each in addresses))
     return bytes.fromhex(CODES + "".join(words))
 
 
 def decode_codes(answer: bytes, count: int) -> list[bytes]:
-    """Return the results of `codes` for this many addresses. Raises `InvalidInput` for anything else."""
+    """Return the results of `codes` for `count` addresses. Raises `InvalidInput` if `answer` is malformed."""
     reader = AbiReader(answer)
     reader.offset(WORD, "codes")
     _check_length(reader, count, "codes")
