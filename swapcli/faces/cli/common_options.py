@@ -1,4 +1,4 @@
-"""The most used options, which -h shows for commands with many options. `--help` shows all."""
+"""The most common options. If a command has many options, `-h` shows only these, and `--help` shows all."""
 
 from __future__ import annotations
 

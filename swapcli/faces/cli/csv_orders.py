@@ -1,4 +1,4 @@
-"""Read orders from a CSV: its first line has the keys of an order as titles."""
+"""Read orders from a CSV file, whose first line has the keys of an order as column titles."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of 
 
 
 def has_titles(line: str) -> bool:
-    """Return whether a line has the titles of a CSV of orders."""
+    """Return whether a line is the title line of a CSV file of orders."""
     return TOKEN_IN in with_current_keys(dict.fromkeys(_titles(next(csv.reader([line]), []))))
 
 
 def read_csv_orders(lines: Iterable[str], shown: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the cells of each order by their keys, with the number of its last line; an empty id is omitted.
+    """Yield the cells of each order by key, with the number of the order's last line. An empty id is omitted.
 
-    Raises `InvalidInput` with the number of a malformed line of the file `shown`.
+    Raises `InvalidInput` with the number of a malformed line. `shown` is the file's name in messages.
     """
     rows = _read_rows(lines, shown)
     number, row = next(rows, (1, []))
@@ -53,7 +53,7 @@ def read_csv_orders(lines: Iterable[str], shown: str) -> Iterator[tuple[int, dic
 
 
 def invalid_line(shown: str, number: int, problem: str) -> InvalidInput:
-    """Return the error for a malformed line of the file `shown`."""
+    """Return the error for a malformed line. `shown` is the file's name in the message."""
     return InvalidInput(f"line {number} of {shown} {problem}", hint=EXAMPLE, details={"line": number})
 
 

@@ -98,7 +98,7 @@ def command_module(name: str) -> str:
 
 
 def aliases_of(name: str) -> tuple[str, ...]:
-    """Return the other names of a command."""
+    """Return a command's aliases."""
     return tuple(alias for alias, command in ALIASES.items() if command == name)
 
 

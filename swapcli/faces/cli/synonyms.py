@@ -1,8 +1,8 @@
-"""Other words for options, commands and JSON fields: of curl, cast, jq, aggregators' tools and earlier versions.
+"""Synonyms of options, commands and JSON fields, from curl, cast, jq, aggregators' tools and earlier versions.
 
-`replace_synonyms` replaces words that mean exactly the same as one of ours. `explain_synonym` returns the error for a
-word that means something else here. Both are imported only for command lines that are not plain. Synonyms of settings
-are in `swapcli.quoting.config`, which also reads the file and the environment.
+`replace_synonyms` replaces words that mean exactly the same as a word of swapcli. `explain_synonym` returns the error
+for a word that swapcli does not have, or uses with another meaning. Both are imported only for command lines that are
+not plain. Synonyms of settings are in `swapcli.quoting.config`, which also reads the file and the environment.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Explanation(NamedTuple):
 
 
 def replace_synonyms(arguments: Sequence[str]) -> list[str]:
-    """Return a command line with synonyms replaced by our words."""
+    """Return a command line with synonyms replaced by swapcli's words."""
     if not arguments:
         return []
     words = [*COMMANDS.get(arguments[0], arguments[:1]), *arguments[1:]]
@@ -195,7 +195,7 @@ def replace_synonyms(arguments: Sequence[str]) -> list[str]:
 
 
 def explain_synonym(arguments: Sequence[str]) -> Explanation | None:
-    """Return the error for the first word that is not ours and means something else here."""
+    """Return the error for the first word that belongs to another tool or means something else here, or None."""
     words = replace_synonyms(arguments)
     if not words:
         return None
@@ -233,7 +233,7 @@ def _service_node_hint(words: Sequence[str]) -> str:
 
 
 def commands_with(option: str) -> list[str]:
-    """Return the commands that have an option."""
+    """Return the commands that have the given option."""
     apps = {name: load_app(command_module(name)) for name in command_names()}
     return [
         name if app.summary is None else f"{name} {command.command_name}"

@@ -23,7 +23,8 @@ _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 
 
 def terminal_width(*streams: TextIO) -> int:
-    """Return the terminal's columns: from `COLUMNS`, otherwise from the first stream that has any, otherwise 80."""
+    """Return the terminal's width in columns: from `COLUMNS`, otherwise from the first stream with a width, otherwise
+    80."""
     columns = variable(os.environ, "COLUMNS")
     if columns.isascii() and columns.isdigit() and len(columns) < 10 and int(columns) in _WIDTHS:
         return int(columns)
@@ -44,7 +45,7 @@ def wrap_message(text: str, width: int) -> str:
 
 
 def reflow(text: str, width: int) -> str:
-    """Fit a page's paragraphs and tables to a width, and align lists of codes; code lines stay unchanged."""
+    """Fit a page's paragraphs and tables to a width, and align lists of codes. Code lines stay unchanged."""
     lines = list(_aligned(text.splitlines()))
     if max(map(len, lines), default=0) > width:
         lines = list(_reflowed(lines, width))

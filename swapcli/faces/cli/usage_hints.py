@@ -33,9 +33,10 @@ MAX_SHOWN = 160
 
 
 def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
-    """Return the report of a mistake with its cause, if the command line reveals one; otherwise the report itself.
+    """Return the error report with the mistake's cause, if the command line reveals it. Otherwise return it unchanged.
 
-    Such a word is read as an argument, so the error concerns another word, or the number of words.
+    For example, a misspelled optional value is read as an argument, so the original error is about another word, or the
+    number of words.
     """
     if report.exit_code != exit_codes.USAGE:
         return report

@@ -21,15 +21,16 @@ MAX_WAITING = 8
 
 
 class BalanceChecker:
-    """Runs checks in one thread per network. Only these threads use `nodes`, which are by network."""
+    """A runner of balance checks, with one thread per network. Only these threads use `nodes`, which are keyed by
+    network."""
 
     def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
         self._nodes = nodes
         self._workers = {name: Worker(MAX_WAITING) for name in nodes}
 
     async def run(self, network_name: str, check: NodeCheck) -> object:
-        """Run a check, and return its result or raise its error. None on a network without a node, or if the node does
-        not respond in time."""
+        """Run a check, and return its result or raise its error. Return None on a network without a node, or if the
+        node does not respond in time."""
         if network_name not in self._nodes:
             return None
         with suppress(UpstreamError, Overloaded, TimeoutError):

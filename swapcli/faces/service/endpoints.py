@@ -1,6 +1,7 @@
-"""The handlers of the endpoint table: each reads a request on the event loop, and returns its work for the thread.
+"""The handlers in the endpoint table. Each parses a request on the event loop, and returns the work for the worker
+thread.
 
-So an invalid request is rejected immediately: it does not wait for orders, and no order waits for it.
+An invalid request is therefore rejected immediately. It does not wait for orders, and no order waits for it.
 """
 
 from __future__ import annotations
@@ -227,7 +228,8 @@ def route_and_calldata(
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /starknet/routeBatch.
 
-    One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
+    One transaction executes the whole batch, so each order is quoted on the pools as they are after the previous
+    orders.
     """
     orders = _read_batch(requests.ROUTE_V1, request)
 

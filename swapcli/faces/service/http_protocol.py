@@ -76,7 +76,7 @@ class _ParsingStopped(Exception):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection. `no_room` is the refusal counted when all connections are busy."""
+    """One connection. `no_room` is the reason counted when a connection is refused because all are busy."""
 
     max_connections: int
     on_refusal: OnRefusal = staticmethod(ignore_refusal)
@@ -172,7 +172,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def begin_stream(self) -> None:
-        """Like `request_io.StreamConnection`."""
+        """Same as `StreamConnection.begin_stream`."""
         self._is_stream = True
         self.transport.set_write_buffer_limits(high=_STREAM_BUFFER_BYTES)
         connection = self.transport.get_extra_info("socket")
@@ -183,16 +183,16 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.chunked_encoding, self._running.expected_content_length = False, sys.maxsize
 
     def end_stream(self) -> None:
-        """Like `request_io.StreamConnection`."""
+        """Same as `StreamConnection.end_stream`."""
         if self._running is not None:
             self._running.expected_content_length = 0
 
     def check_times(self, timeout_s: float) -> None:
-        """Close the connection if its client has not read anything of a response, or not completed a head, for
-        `timeout_s`.
+        """Close the connection if for `timeout_s` its client has not read anything of a response, or has not completed
+        a head.
 
-        Uvicorn does neither: its only timer, for idle connections, starts with a response and stops with the first
-        byte. Call this periodically. A client that has begun a head is told why.
+        Uvicorn's only timer is for idle connections: it starts with a response and stops with the first byte. Call this
+        periodically. A client that has begun a head gets an error response.
         """
         now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent or unsent < self._unsent:
@@ -217,7 +217,7 @@ class HttpProtocol(HttpToolsProtocol):
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. After a rejection, drop them: the client may keep sending while it reads the
+        """Parse received bytes. After a rejection, drop them, because the client may keep sending while it reads the
         response."""
         if self._ignores_input:
             return
@@ -330,7 +330,7 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Start the next request: one that waits in the pipeline, otherwise one from the bytes not yet parsed."""
+        """Start the next request: one that waits in the pipeline, otherwise one in the bytes not yet parsed."""
         self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
             # This was the rejection, after which `_linger` closes the connection. Uvicorn's method would also wait for
@@ -353,9 +353,9 @@ class HttpProtocol(HttpToolsProtocol):
 def protocol_with(
     max_connections: int, on_refusal: OnRefusal = ignore_refusal, no_room: RefusalReason = RefusalReason.CONNECTIONS
 ) -> type[HttpProtocol]:
-    """Return the protocol class of a service with this maximum number of connections.
+    """Return the protocol class for a service with at most `max_connections`.
 
-    `on_refusal` counts refusals; a connection beyond the maximum counts as `no_room`.
+    `on_refusal` counts refusals. A connection beyond the maximum is counted with the reason `no_room`.
     """
     attributes = {"max_connections": max_connections, "on_refusal": staticmethod(on_refusal), "no_room": no_room}
     return type("BoundedHttpProtocol", (HttpProtocol,), attributes)

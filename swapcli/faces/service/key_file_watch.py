@@ -1,4 +1,4 @@
-"""Reports a damaged key file: once in the log, on the readiness page, and as a gauge."""
+"""Report a damaged key file: once in the log, on the readiness page, and as a gauge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECK_S = 0.5
 
 
 class KeyFileWatch:
-    """Checks the key file of the current policy. The first of several workers to see a change logs it."""
+    """A watch on the key file of the current policy. The first worker that sees a change logs it."""
 
     def __init__(self, policy: AccessPolicy, log: AccessLog | None, clock: Clock, member: GroupMember | None) -> None:
         self._policy, self._log, self._clock = policy, log, clock

@@ -1,5 +1,4 @@
-"""Estimate what orders will cost, from the times of earlier orders of the same class, the same pair, or the same
-client.
+"""Estimate the time of orders from the times of earlier orders of the same class, the same pair, or the same client.
 
 Times are in seconds.
 """
@@ -25,9 +24,9 @@ _CLIENT_WEIGHT = 1 / 8
 
 
 class OrderClass(NamedTuple):
-    """Orders that cost about the same, by a hash: of a path, a network and a pair, with amounts of equal bit length.
+    """A hash of what determines an order's cost: the path, the network, the pair, and the bit length of the amounts.
 
-    `pair` is the hash of the two tokens on their network, None for a request without an order.
+    `pair` is the hash of the two tokens on their network, or None for a request without an order.
     """
 
     key: int
@@ -35,20 +34,21 @@ class OrderClass(NamedTuple):
 
     @property
     def keys(self) -> tuple[int, ...]:
-        """The keys of recorded times: the class, then the pair."""
+        """The keys under which times are recorded: the class, then the pair."""
         return (self.key,) if self.pair is None else (self.key, self.pair)
 
 
 class CostEstimate(NamedTuple):
-    """The expected time of an order; if its class, pair and client are unknown, a guess: the mean of all orders."""
+    """The expected time of an order. If its class, pair and client are unknown, it is a guess: the mean of all
+    orders."""
 
     expected_s: float
     is_guess: bool
 
 
 def classify_order(path: str, network: str, order: OrderRequest | None, size_bytes: int) -> OrderClass:
-    """Return the class of a request to the endpoint at `path`; without an order, by the length of its query and
-    body."""
+    """Return the class of a request to the endpoint at `path`. A request without an order is classified by the length
+    of its query and body."""
     if order is None:
         return OrderClass(hash((path, network, size_bytes.bit_length())))
     alike = order._replace(amount=order.amount.bit_length(), slippage_ppm=0, recipient=None)
@@ -56,10 +56,10 @@ def classify_order(path: str, network: str, order: OrderRequest | None, size_byt
 
 
 class OrderCosts:
-    """Recent times of orders: moving averages in which the newest order counts for one half. Not thread-safe.
+    """Recent times of orders, as moving averages in which the newest order counts for one half. Not thread-safe.
 
-    If the newest took less than half of the average, only it counts: the first order of a pair also builds data that
-    later ones use, and may even load the market.
+    If the newest order took less than half of the average, it replaces the average. The first order of a pair also
+    builds data for later orders, and may even load the market.
     """
 
     def __init__(self, max_records: int = MAX_RECORDS) -> None:

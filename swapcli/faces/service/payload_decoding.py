@@ -1,4 +1,5 @@
-"""Decode a transaction that a client is about to sign, with the code of `swapcli decode`, on the service's pools."""
+"""Decode a transaction that a client is about to sign, with the same code as `swapcli decode`, on the service's
+pools."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def decode_request(
 ) -> DecodedDocumentJson:
     """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for invalid bytes.
 
-    `open_source` gets the tokens of the call, and rejects prices on which the service builds no transaction.
+    `open_source` receives the tokens in the call. It raises an error if the service may not build transactions on its
+    prices.
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata

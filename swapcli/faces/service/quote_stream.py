@@ -1,8 +1,8 @@
-"""Quotes as server-sent events: each order with a listener is quoted at each block, once for all its listeners.
+"""Quotes as server-sent events. Each order that has listeners is quoted at each block, once for all its listeners.
 
-A stream carries the newest quote, not every quote: an unread quote is replaced by a newer one, and a client that does
-not read is disconnected. So a listener takes a few kilobytes, however slow it is. If a key is revoked, its streams end
-with their next event, and so do streams without a key once the service requires one.
+A stream carries the latest quote, not every quote: a newer quote replaces an unread one, and a client that does not
+read is disconnected. A listener therefore takes a few kilobytes, however slow it is. If a key is revoked, its streams
+end with their next event. Streams without a key end the same way once the service requires one.
 
 | event | data |
 |---|---|
@@ -10,14 +10,14 @@ with their next event, and so do streams without a key once the service requires
 | `heartbeat` | `{"state"}`: the last quote still holds, at this state; after a time without another event |
 | `unavailable` | `{"statusCode", "message"}`: there is no quote currently, as the state is too old; a quote ends it |
 
-A quote is new if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its `route`
-or a code of its warnings differs from the last one. Nothing else counts: neither fields that depend on gas or USD
-prices, such as the output after gas, nor the search time, the expiry, and the codes in `_MOMENTARY`.
+A quote is sent if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its
+`route` or its set of warning codes differs from the last one. Other differences do not count: fields that depend on gas
+or USD prices, such as the output after gas, the search time, the expiry, and the codes in `_MOMENTARY`.
 
 The id of a quote is its block and a digest of the fields that count. Its search starts from the block's state alone, so
-every worker and replica has the same id at a block, except for orders whose search runs out of time. A client that
-reconnects with an id in `Last-Event-ID` gets a quote only if it differs, and none from an earlier block before the
-first heartbeat. Streams end after `MAX_STREAM_S` and when the service stops; clients then reconnect.
+every worker and replica has the same id at a block, unless the search runs out of time. A client that reconnects with
+an id in `Last-Event-ID` gets a quote only if it differs, and no quote from an earlier block before the first heartbeat.
+Streams end after `MAX_STREAM_S`, and when the service stops. Clients then reconnect.
 """
 
 from __future__ import annotations
@@ -144,9 +144,9 @@ class _Listener:
 
 
 class RouteEvents:
-    """All streams of this process. Everything runs on the event loop, except searches, which run on the worker.
+    """All streams of this process. Everything runs on the event loop, except searches, which run on the worker thread.
 
-    `max_streams` limits the streams of all clients; the policy limits those of one client.
+    `max_streams` limits the streams of all clients together; the policy limits those of each client.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class RouteEvents:
     ) -> None:
         """Send the quotes for a request's order until its client disconnects.
 
-        Raises the errors of `work` for the first quote, before anything is sent; `RateLimited` and `Overloaded` if
+        Before anything is sent, raises the errors of `work` for the first quote, and `RateLimited` or `Overloaded` if
         there are too many streams.
         """
         self._start()

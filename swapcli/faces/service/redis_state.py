@@ -1,5 +1,5 @@
-"""State that services on several machines share on a Redis server: buckets of rate limits, quotas, open streams and
-usage of keys, and issued V1 routes.
+"""State that services on several machines share on a Redis server: rate-limit buckets, quotas, open streams, the usage
+of keys, and issued V1 routes.
 
 | key | content |
 |---|---|
@@ -10,9 +10,9 @@ usage of keys, and issued V1 routes.
 | `swapcli:usage-batch:{BATCH}` | that the batch was added, as one whose answer is lost is sent again |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not respond, callers use the state of their own process. A background task tries it every
-`RETRY_S`, so that no request waits for a server that is known to be down. A key with content of another kind counts as
-absent.
+While the server does not respond, callers use the state of their own process. A background task tries the server every
+`RETRY_S`, so that no request waits for a server that is known to be down. A Redis key with an unexpected type of
+content counts as absent.
 """
 
 from __future__ import annotations
@@ -149,10 +149,10 @@ return 1
 
 
 class StateFigures(NamedTuple):
-    """Whether the server's last response succeeded, how many exchanges failed, and for how many requests the process
-    decided.
+    """Whether the server's last response succeeded, how many exchanges failed, and how many requests this process
+    decided without it.
 
-    Exchanges include those of the task that tries the server.
+    Exchanges include those of the background task that tries the server.
     """
 
     is_connected: bool
@@ -162,7 +162,7 @@ class StateFigures(NamedTuple):
 
 
 class StreamLease(NamedTuple):
-    """An open stream: its client's key, and its own name."""
+    """An open stream: its client's key on the server, and its own name there."""
 
     key: str
     stream: str
@@ -177,10 +177,11 @@ class _Waiting(NamedTuple):
 
 
 class RedisState:
-    """The shared state on `server`. `on_change` is called with the reason when it fails, and when it works again.
+    """The shared state on `server`. `on_change` is called with the reason when the server fails, and when it works
+    again.
 
-    All exchanges run on the event loop of `connect`. Rate limits are for this loop; route times are for other threads,
-    which wait for it. Raises `ConfigError` without the package.
+    All exchanges run on the event loop of `connect`. Call the rate-limit methods on this loop, and the route-time
+    methods from other threads, which wait for the loop. Raises `ConfigError` if the Redis package is not installed.
     """
 
     def __init__(
@@ -212,7 +213,7 @@ class RedisState:
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
-        """Try the server, so that a problem shows at the start, and keep trying it until `close`."""
+        """Try the server, so that a problem is reported at start-up, and keep trying until `close`."""
         self._loop = asyncio.get_running_loop()
         await self._try_server()
         self._watcher = self._loop.create_task(self._watch())
@@ -250,7 +251,7 @@ class RedisState:
     # --- rate limits
 
     async def take(self, client: LimitedClient) -> RateLimitState | None:
-        """Take a token from a client's bucket, if it has one; None if the server does not respond.
+        """Take a token from a client's bucket, if it has one. Return None if the server does not respond.
 
         Requests that arrive during an exchange share the next one.
         """
@@ -324,9 +325,9 @@ class RedisState:
     # --- streams and usage of keys
 
     async def open_stream(self, client: str, limit: int) -> StreamLease | None:
-        """Count one more stream of a client, until `close_stream`; None if the server does not respond.
+        """Count one more stream of a client, until `close_stream`. Return None if the server does not respond.
 
-        A lease that `is_refused` is not counted, because the client already has `limit` streams.
+        A lease with `is_refused` is not counted, because the client already has `limit` streams.
         """
         lease = StreamLease(f"swapcli:streams:{digest_key(client).hex()}", secrets.token_hex(8))
         is_open = await self._exchange(partial(self._lease_streams, [lease], limit))
@@ -347,7 +348,7 @@ class RedisState:
         return bool(await self._streams_script(keys=[each.key for each in leases], args=arguments))
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Like `UsageStorage.add_usage`."""
+        """Same as `UsageStorage.add_usage`."""
         # Quotas are separate counters; a continuing request has no time of last use yet.
         ended = ((day_key, each) for day_key, each in counts.items() if each.requests)
         for number, entries in enumerate(_batched(ended, _MAX_BATCH)):
@@ -368,7 +369,7 @@ class RedisState:
     # --- issued routes
 
     def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
-        """Return the times of routes known to all services for `life_s`; `own` has those of this process."""
+        """Return the route times shared by all services, each kept for `life_s`. `own` has those of this process."""
         return _RedisRouteTimes(self, own, life_s)
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
@@ -376,7 +377,7 @@ class RedisState:
         self._run_on_loop(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
 
     def find_route_time(self, digest: bytes) -> int | None:
-        """Return the time of a route; None if it is unknown, or if the server does not respond."""
+        """Return the time of a route, or None if it is unknown or the server does not respond."""
         found = self._run_on_loop(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
         try:
             return int(found[0]) if isinstance(found, list) else None
@@ -462,7 +463,8 @@ def _usage_key(day: int) -> str:
 
 
 def read_usage(server: RedisUrl, days: Iterable[int]) -> dict[DayKey, UsageCounts]:
-    """Return the usage of keys on days. Raises `UpstreamError`, and `ConfigError` without the package."""
+    """Return the usage of keys on `days`. Raises `UpstreamError`, and `ConfigError` if the Redis package is not
+    installed."""
     found: dict[DayKey, UsageCounts] = {}
     with translate_redis_errors(server), open_redis(server, _ATTEMPTS * TIMEOUT_S) as client:
         days = [*days]

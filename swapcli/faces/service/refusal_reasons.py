@@ -1,4 +1,4 @@
-"""Why the service rejects a request or a connection: its limits, each with its own count in the metrics."""
+"""The reasons why the service rejects a request or a connection: its limits, each with its own count in the metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ E = TypeVar("E", bound=SwapcliError)
 
 
 class RefusalReason(StrEnum):
-    """A limit of the service. The value is the label "reason" of the metric swapcli_refusals_total."""
+    """A limit of the service. The value is the label "reason" in the metric swapcli_refusals_total."""
 
     CONNECTIONS = "connections"
     """All connections are busy. Status 503; beyond a few such responses, the connection is reset."""
@@ -69,16 +69,17 @@ OnRefusal = Callable[[RefusalReason], object]
 
 
 def ignore_refusal(_reason: RefusalReason) -> None:
-    """Count nothing."""
+    """Ignore a refusal, where nothing counts them."""
 
 
 def refused(reason: RefusalReason, error: E) -> E:
-    """Return the error that rejects a request with a reason, which is counted and logged when the request ends."""
+    """Return `error` with the reason for rejecting a request. The reason is counted and logged when the request
+    ends."""
     error.details["refusal"] = reason
     return error
 
 
 def refusal_of(error: SwapcliError) -> RefusalReason | None:
-    """Return the reason that `refused` added to an error; None for any other error."""
+    """Return the reason that `refused` added to an error, or None for any other error."""
     reason = error.details.get("refusal")
     return reason if isinstance(reason, RefusalReason) else None

@@ -1,6 +1,6 @@
 """Run the application: bind the socket, report readiness, and shut down without losing a request.
 
-A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests its
+A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests, the
 connection may be idle for `keep_alive_s`. On SIGTERM or SIGINT the service stops accepting connections and finishes
 open requests, for at most `GRACE_S`. With `max_requests` it does the same after that number of requests.
 """
@@ -62,7 +62,7 @@ _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
 
 class ServerLimits(NamedTuple):
-    """The limits of a server. It exits after `max_requests`, if any."""
+    """The limits of a server. It exits after `max_requests`, if that is set."""
 
     max_requests: int | None = None
     max_connections: int = DEFAULT_MAX_CONNECTIONS
@@ -75,7 +75,7 @@ _DEFAULT_LIMITS = ServerLimits()
 
 
 class WorkerPart(NamedTuple):
-    """The additional parts of a server that is one of several. `publish` is called twice a second, and at the end."""
+    """What a server in a group of workers needs in addition. `publish` is called twice a second, and at the end."""
 
     member: GroupMember
     parent: ParentChannel
@@ -95,7 +95,7 @@ def serve(
     on_refusal: OnRefusal = ignore_refusal,
     worker: WorkerPart | None = None,
 ) -> int:
-    """Serve the connections of a socket until stopped; return 0. If the `metrics` have a port, they are served in
+    """Serve the connections of a socket until stopped, and return 0. Metrics with a separate port are served in
     parallel. `on_refusal` counts what the server rejects before the application sees it.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called. `on_hangup` is
@@ -140,9 +140,8 @@ def _new_server(
 
 
 def allow_open_files(count: int) -> int:
-    """Raise the limit of open files to `count` plus some others, as far as the system allows; return how many of
-    `count` may be opened.
-    """
+    """Raise the limit of open files to `count` plus a reserve, as far as the system allows. Return how many of `count`
+    may be opened."""
     try:
         import resource
     except ModuleNotFoundError:
@@ -158,7 +157,7 @@ def allow_open_files(count: int) -> int:
 
 
 class RequestCounter:
-    """Passes requests to an application, at most `ServerLimits.max_requests`."""
+    """A wrapper that passes at most `ServerLimits.max_requests` requests to an application."""
 
     def __init__(self, app: ASGIApp, limits: ServerLimits, on_refusal: OnRefusal) -> None:
         self._app, self._on_refusal = app, on_refusal

@@ -1,8 +1,8 @@
 """The parent of worker processes: it forks them, passes signals on, and replaces those that end.
 
-A worker that ends is replaced after a pause that doubles while its replacements end early. If that continues, the
-service finishes open requests and exits with an error, so that a service manager sees it. A worker that drains and
-exits with 0 is replaced at once. A worker that hangs is killed, and then replaced.
+If a worker ends, the parent replaces it after a pause, which doubles while replacements end early. If that continues,
+the service finishes open requests and exits with an error, so that a service manager sees it. A worker that drains and
+exits with 0 is replaced at once. A worker that hangs is killed and replaced.
 """
 
 from __future__ import annotations
@@ -47,18 +47,19 @@ _POLL_S = 1.0
 
 
 class ProcessPlan(NamedTuple):
-    """A process to run: `run` is called in it with the channel to the parent, and returns its exit status."""
+    """A process to run. `run` is called in the new process with the channel to the parent, and returns its exit
+    status."""
 
     name: str
     run: Callable[[ParentChannel], int]
 
 
 class Supervisor:
-    """Runs processes: the workers of `group` in slot order, followed by its helpers.
+    """The parent of several processes: the workers of `group` in slot order, followed by its helpers.
 
-    `on_ready` is called once all of them are ready. `on_reload` is called after each SIGHUP, before the processes
-    reload; if `is_terminal_gone` then returns True, all stop instead. `on_problem` receives the name of a process that
-    has ended or could not be started, and why. `on_stop` is called at the stop signal.
+    `on_ready` is called once all processes are ready. `on_reload` is called after each SIGHUP, before the processes
+    reload. If `is_terminal_gone` then returns True, all processes stop instead. `on_problem` receives the name of a
+    process that has ended or could not be started, and the reason. `on_stop` is called at the stop signal.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Supervisor:
         self._checked_s = 0.0
 
     def run(self) -> None:
-        """Run until SIGTERM or SIGINT, and until all processes have ended.
+        """Run until SIGTERM or SIGINT arrives and all processes have ended.
 
         Raises `UnhealthyError` if a process repeatedly ends early.
         """

@@ -24,7 +24,7 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 
 def render_mermaid(flow: RouteFlow) -> str:
-    """Return a route as a flowchart from left to right; the width of a link is proportional to its flow."""
+    """Return a route as a flowchart from left to right. The width of each link is proportional to its flow."""
     return "\n".join(_lines(flow)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The shared elements of all SVG pictures: colors of light and dark mode, the font, text and lengths."""
+"""The parts shared by all SVG pictures: colors for light and dark mode, the font, text and lengths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FONT = 'font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Ari
 
 
 def text_element(name: str, x: float, y: float, anchor: str, text: str) -> str:
-    """Return a line of text of the class `name`; nothing if it is empty."""
+    """Return a line of text with the CSS class `name`, or an empty text if `text` is empty."""
     return (
         f'<text class="{name}" x="{px(x)}" y="{px(y)}" text-anchor="{anchor}">{escape_text(text)}</text>'
         if text
@@ -42,7 +42,7 @@ def px(number: float) -> str:
 def escape_text(text: str) -> str:
     """Escape text for XML in ASCII, so that any stream can encode it.
 
-    Characters that XML cannot contain are unprintable and already replaced.
+    Characters that XML does not allow are unprintable, and have already been replaced.
     """
     escaped = escape(printable_lines(text), quote=True)
     return escaped.encode("ascii", "xmlcharrefreplace").decode()

@@ -1,4 +1,5 @@
-"""The parameters of the order as a CoW Protocol TWAP order, for the user to enter in CoW's app; nothing is sent.
+"""The parameters of a plan's order as a CoW Protocol TWAP order, which the user can enter in CoW's app. Nothing is
+sent.
 
 Source: github cowprotocol/composable-cow, commit bf7f79ce, read on 2026-11-30: TWAPOrder.Data and its validation in
 src/types/twap/libraries/TWAPOrder.sol, and the deployments of README.md.
@@ -28,10 +29,11 @@ _LAST_START_S: Final = 2**32 - 1
 def cow_twap(
     network: Network, tokens: tuple[Token, Token], amount_in: int, times_s: tuple[int, int, int], low: Fraction
 ) -> CowTwapJson | None:
-    """Return the parameters of equal parts; None if the network has no TWAP orders, or for a single part.
+    """Return the parameters for equal parts, or None if the network has no TWAP orders, or for a single part.
 
-    `times_s` has the start, the seconds between parts and the number of parts; `low` is the lowest price at which a
-    part is sold, in whole output tokens per whole input token. The receiver 0 is the Safe of the order itself.
+    `times_s` has the start, the seconds between parts, and the number of parts. `low` is the lowest price at which a
+    part is sold, in whole output tokens per whole input token. The receiver 0 stands for the Safe that places the
+    order.
     """
     start_s, interval_s, count = times_s
     sold, bought = map(network.to_wrapped_token, tokens)

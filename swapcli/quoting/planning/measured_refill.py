@@ -1,14 +1,14 @@
-"""Estimate how fast the pools of a route refill after large swaps, from the path of its price.
+"""Estimate from the path of a route's price how fast its pools refill after large swaps.
 
-A large swap leaves the price displaced by d, a difference of logarithms. The part that is gone after t seconds is how
-far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back divided by the sum of
-the displacements. Without refill its expectation is 0, whatever the price does, because the swaps are chosen only by
-what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004), fitted with the
-exponential recovery of Obizhaeva and Wang (2013), at most to a residual:
+A large swap displaces the price by d, a difference of logarithms. The part of the displacement that is gone after t
+seconds is how far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back
+divided by the sum of the displacements. Without refill its expectation is 0, whatever the price does, because swaps are
+selected only by what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004). It
+is fitted with the exponential recovery of Obizhaeva and Wang (2013), down to a residual:
 
 share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
 
-* A displacement is the distance from rest, the median price of the time before. A swap counts if it moves the price
+* A displacement is the distance from rest, which is the median price before the swap. A swap counts if it moves the price
   away from rest: arbitrage that brings the price back is not a large swap of its own.
 * The trend of the whole path is subtracted, so that swaps of one direction that follow each other show neither refill
   nor the lack of it.
@@ -65,7 +65,7 @@ _UNINFORMATIVE: Final = 0.5
 
 
 class RefillPoint(NamedTuple):
-    """The share of the displacement that is gone `after_s` seconds after a large swap, with its 90% interval."""
+    """The share of the displacement that is gone `after_s` seconds after a large swap, and its 90% interval."""
 
     after_s: float
     share_gone: float
@@ -74,9 +74,9 @@ class RefillPoint(NamedTuple):
 
 
 class MeasuredRefill(NamedTuple):
-    """The refill after the large swaps of a path: the fitted curve, and the `points` it is fitted to.
+    """The refill after the large swaps in a path: the fitted curve, and the `points` to which it is fitted.
 
-    `fit_error` is the root mean square difference between the two, as a share of the displacement.
+    `fit_error` is the root mean square difference between the curve and the points, as a share of the displacement.
     """
 
     estimate: RefillEstimate
@@ -100,12 +100,12 @@ class _Fit(NamedTuple):
 
 
 def estimate_refill(path: PricePath, least: float = 0.0) -> MeasuredRefill | Unmeasured:
-    """Return the refill after the large swaps of a path, or why it cannot be measured.
+    """Return the refill after the large swaps in a path, or why it cannot be measured.
 
-    Only swaps that move the price by at least `least`, a difference of logarithms, count: arbitrage gains nothing from
-    a price within the route's fees.
+    A swap counts only if it moves the price by at least `least`, a difference of logarithms, because arbitrage gains
+    nothing while the price is within the route's fees.
 
-    If no refill is seen, the estimate is no refill, and its interval extends to the fastest refill that the path
+    If the path shows no refill, the estimate is no refill, and its interval extends to the fastest refill that the path
     allows.
     """
     longest_s = min(path.duration_s * _LONGEST_PART, _LONGEST_S)

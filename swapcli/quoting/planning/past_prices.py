@@ -1,4 +1,4 @@
-"""The price of a route in the last blocks, from a node's events."""
+"""The price of a route in past blocks, from a node's events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_past_prices(
     max_requests: int,
     on_progress: Callable[[str], object],
 ) -> PastPrices:
-    """Return the price of a route with these legs over the last `hours` before the block of its quote.
+    """Return the price of the route with the given legs over the last `hours` before the block of its quote.
 
     Raises `UpstreamError`.
     """

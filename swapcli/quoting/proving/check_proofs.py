@@ -1,4 +1,4 @@
-"""The last stage: check the proof of each quote with the checker, which shares no code with swapcli."""
+"""The last stage: check each quote's proof with the proof checker, which shares no code with swapcli."""
 
 from __future__ import annotations
 

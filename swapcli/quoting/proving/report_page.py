@@ -1,4 +1,5 @@
-"""Render the report as one HTML page: no scripts, no external files, every text escaped; dark, light and print."""
+"""Render the report as one HTML page, without scripts and external files and with all text escaped, for light mode,
+dark mode and print."""
 
 from __future__ import annotations
 

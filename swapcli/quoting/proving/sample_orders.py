@@ -31,7 +31,7 @@ class SampleOrder(NamedTuple):
 
     @property
     def id(self) -> str:
-        """An identifier that is the same in every run."""
+        """An identifier of the order that is the same in every run."""
         return f"{self.token_in.address}-{self.token_out.address}-{self.size_usd}"
 
     @property
@@ -46,9 +46,9 @@ def choose_orders(market: MarketState, count: int) -> tuple[SampleOrder, ...]:
 
 
 def main_tokens(market: MarketState) -> tuple[Token, ...]:
-    """Return the native token, two stablecoins, and others, in the order of the network's own list.
+    """Return the native token, two stablecoins, and other main tokens, in the order of the network's own list.
 
-    Tokens in the most pools follow those of the list. The wrapped native token is the native one here.
+    Tokens outside the list follow, those in the most pools first. The native token stands for its wrapped form.
     """
     network = market.network
     swappable = {each.token.address: each.token for each in swappable_in(market)}

@@ -1,4 +1,5 @@
-"""Translate httpx errors into `UpstreamError`s: one sentence each, which names the service and contains no secret."""
+"""Translate httpx errors into `UpstreamError`s. Each message is one sentence that names the service and contains no
+secret."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def classify_error(
 ) -> FailedAttempt:
     """Translate an httpx error, or the `UnicodeError` of a host name that cannot be encoded.
 
-    `has_answered` is true if the head of a response arrived, `is_chunked` if its body is sent in chunks.
+    `has_answered` is true if a response's head arrived, and `is_chunked` if its body is sent in chunks.
     """
     import h11
     import httpx
@@ -69,8 +70,8 @@ def timed_out(service: ServiceUrl, timeout_s: float, *, has_answered: bool) -> F
 
 
 def redirect_error(service: ServiceUrl, status: int, location: str) -> UpstreamRejected:
-    """Return the error for a redirect. Redirects are not followed: the key and the order are for the requested service
-    only."""
+    """Return the error for a redirect. Redirects are not followed, because the key and the order are for the named
+    service only."""
     problem, hint, target = explain_redirect(service.netloc, location)
     return UpstreamRejected(
         problem, hint=hint, details={"service": service.base_url, "status": status, "location": target}

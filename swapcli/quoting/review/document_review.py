@@ -1,6 +1,6 @@
-"""Review a document with more than one call: the signed calls must be exactly those that the swap needs.
+"""Review a document with more than one call. The calls to sign must be exactly those that the swap needs.
 
-`review_payload` checks the swap; this module compares its transactions, chain, fees and route with it.
+`review_payload` checks the swap. This module compares the document's transactions, chain, fees and route with it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def review_document(
     limits: SlippageLimits,
     usual_price_wei: int | None = None,
 ) -> PayloadReview:
-    """Return the review of a payload and of what came with it: transactions, chain, fees and route.
+    """Return the review of a payload, extended to the rest of its document: transactions, chain, fees and route.
 
-    `usual_price_wei` is the gas price that a node reports, None without a node. Raises `InvalidInput` for an unreadable
-    document.
+    `usual_price_wei` is the gas price that a node reports, or None without a node. Raises `InvalidInput` for an
+    unreadable document.
     """
     given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None

@@ -38,13 +38,13 @@ app = CommandApp()
 
 
 class ListeningServer(NamedTuple):
-    """A server of tools that accepts connections, with its URL and process id."""
+    """An MCP server that accepts connections, with its URL and process id."""
 
     url: str
     pid: int
 
     def document(self) -> "ListeningJson":
-        """Return the JSON line of `swapcli mcp --http`."""
+        """Return the line of JSON that `swapcli mcp --http` prints."""
         return {"url": self.url, "pid": self.pid}
 
 

@@ -15,7 +15,7 @@ ORDER_COLUMNS: Final = (
 
 
 def order_columns(network: Network, token_in: Token | None, token_out: Token | None) -> dict[str, object]:
-    """Return these columns for an order; those of an unknown token are empty."""
+    """Return the CSV columns that describe an order. The columns of an unknown token are empty."""
     return {
         "network": network.name,
         **_token_columns("inputToken", token_in, network),

@@ -48,7 +48,8 @@ class Fact:
 
 
 def aligned_facts(facts: Sequence[Fact], width: Callable[[str], int] = len) -> list[Fact]:
-    """Return the facts that share columns: all but those without a note whose value is longer than any with one."""
+    """Return the facts to align in columns. A fact without a note is left out if its value is longer than all values
+    with a note."""
     longest = max((width(fact.value) for fact in facts if fact.note), default=0)
     return [fact for fact in facts if fact.note or width(fact.value) <= longest]
 
@@ -72,7 +73,7 @@ class Traded(NamedTuple):
 
 
 def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
-    """Yield the rows for everyone: the minimum output, the price, its impact, gas, and the best single path."""
+    """Yield the rows that every view has: the minimum output, the price, its impact, gas, and the best single path."""
     integrator, token_out = traded.integrator, traded.token_out
     if integrator and integrator.fee_bps:
         shown = format_short_amount(figures.amount_out_after_fee, token_out.decimals)
@@ -87,7 +88,7 @@ def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
 def title_of(traded: Traded, figures: QuoteFigures, *, is_reverse: bool = False) -> str:
     """Return the result as a title: "1 ETH → 2,996.42 USDC on base".
 
-    The sold amount is as the user wrote it, or rounded up if that is too long; the other is rounded down.
+    The sold amount is exact, or rounded up if that is too long. The bought amount is rounded down.
     """
     sold = exact_amount(figures.amount_in, traded.token_in)
     if is_reverse or len(sold) > _MAX_WRITTEN + len(symbol(traded.token_in)):
@@ -160,7 +161,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *,
 
 
 def router_facts(figures: QuoteFigures, *, verbose: bool = True) -> Iterator[Fact]:
-    """Yield the chosen router and the reason, if one was chosen; with `verbose` also why the others were not."""
+    """Yield the router and why it was chosen, if there was a choice. With `verbose`, also yield why others were not."""
     choice = figures.router_choice
     if choice is None:
         return

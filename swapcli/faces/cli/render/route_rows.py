@@ -1,7 +1,7 @@
-"""The lines of a route at a width: its head, and one line for each pool or path.
+"""Lay out a route in lines of a given width: its head, and one line for each pool or path.
 
-If a row has no room for its pool's address, all addresses go to a legend below the rows. If, on a narrow terminal, it
-has no room for the name either, the parts of the row are stacked.
+If a row has no room for its pool's address, all addresses go to a legend below the rows. On a terminal too narrow for a
+pool's name, the parts of the row are stacked.
 """
 
 from __future__ import annotations

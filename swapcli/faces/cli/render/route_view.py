@@ -64,10 +64,10 @@ class PoolRow:
 class RouteView:
     """The view of a quote.
 
-    `title` is the result, `origin` describes the state, and `label` is the same if the state's prices are not real.
-    `head` has the rows for everyone, `facts` has additional facts. `pools` have full addresses, if these are shown.
-    `warnings` are printed after the view. `parties` are the named addresses that are paid; `flow` is for shapes other
-    than a table.
+    `title` is the result, and `origin` describes the state. `label` is set if the state's prices are not real. `head`
+    has the rows that are always shown, and `facts` the additional facts. `pools` have full addresses, if those are
+    shown. `warnings` are printed after the view. `parties` are the named addresses that are paid. `flow` is for shapes
+    other than a table.
     """
 
     title: str

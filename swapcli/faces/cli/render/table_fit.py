@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"([-+<~$]*)([0-9][0-9,]*)(?:\.([0-9]+))?(%?(?: \S+)?)")
 class FittedTable(NamedTuple):
     """A table that fits: the numbers of its columns, and its rows, titles first.
 
-    `dropped` and `shortened` are the titles of columns that are not fully shown.
+    `dropped` and `shortened` are the titles of omitted and of shortened columns.
     """
 
     columns: tuple[int, ...]
@@ -36,7 +36,7 @@ class FittedTable(NamedTuple):
 def fit_list(
     listing: ListView, width: int, gap: int, cell_width: Callable[[str], int] = len
 ) -> tuple[FittedTable, ...] | None:
-    """Fit a list into `width`: as one table, or as two if columns go below; None if it is too narrow for them."""
+    """Fit a list into `width`, as one table, or as two if columns go below. Return None if the width is too small."""
     widths = {number: _measure(listing, number, cell_width) for number in range(len(listing.columns))}
     parts = [widths]
     below = [number for number, each in widths.items() if each.column.goes_below]

@@ -147,7 +147,7 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 
 def print_list(listing: ListView, console: Console) -> None:
-    """Print a list with its column titles, and a line that says what is not shown."""
+    """Print a list with its column titles, and a line that names what is not shown."""
     listing = listing.without_empty_columns()
     whole = FittedTable(tuple(range(len(listing.columns))), (listing.headings, *listing.rows))
     fitted = None

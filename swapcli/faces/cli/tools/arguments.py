@@ -65,8 +65,8 @@ class CommandLine(NamedTuple):
 
 
 class ServerOptions(NamedTuple):
-    """The options that the server's own command line sets, by parameter. They hold for every tool that has them, and no
-    agent changes them."""
+    """The options set on the server's own command line, by parameter. They apply to every tool that has them, and
+    agents cannot change them."""
 
     values: Mapping[str, object] = MappingProxyType({})
 
@@ -75,7 +75,7 @@ NO_SERVER_OPTIONS = ServerOptions()
 
 
 def json_types(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the JSON types of an argument. Every number may be text; those with units have to be."""
+    """Return the JSON types of an argument. Every number may also be text, and a number with a unit must be."""
     note, kind = parameter.annotation.__metadata__[0], parameter.annotation.__origin__
     if kind is bool:
         return ("boolean",)
@@ -86,7 +86,7 @@ def json_types(parameter: CommandParameter) -> tuple[str, ...]:
 
 
 def choices(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the values that an option takes if its metavar lists them, as in v1|v2. Words in capitals, as in N|HASH,
+    """Return the values that an option accepts if its metavar lists them, as in v1|v2. Words in capitals, as in N|HASH,
     are placeholders."""
     note = parameter.annotation.__metadata__[0]
     metavar = (note.metavar or "") if isinstance(note, OptionText) else ""
@@ -94,9 +94,9 @@ def choices(parameter: CommandParameter) -> tuple[str, ...]:
 
 
 def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CommandLine:
-    """Return the command line of a call: the only place that writes one.
+    """Return the command line of a call. No other function writes one.
 
-    `arguments` are those of the command, checked by `split_arguments`; `stdin` of the tool is already text.
+    `arguments` are the command's arguments, checked by `split_arguments`. The tool's `stdin` is already text.
     """
     values = dict(tool.defaults) | dict(arguments)
     stdin = str(values.pop(tool.stdin, "")) if tool.stdin else ""
@@ -117,7 +117,7 @@ def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], serve
 
 
 class CallArguments(NamedTuple):
-    """The arguments of a call, checked: those of the command, and those that the server handles."""
+    """The checked arguments of a call: those for the command, and those that the server handles."""
 
     command: dict[str, Any]
     detail: str = BRIEF
@@ -128,7 +128,8 @@ class CallArguments(NamedTuple):
 
 
 def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
-    """Return the arguments of a call, checked. Raises `InvalidOption` for those that the tool does not take."""
+    """Check the arguments of a call, and return them. Raises `InvalidOption` for arguments that the tool does not
+    accept."""
     allowed = allowed_parameters(tool, server)
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in given:

@@ -1,8 +1,8 @@
 """Shorten the documents of commands for models, which pay for every character.
 
-A brief document has amounts in whole tokens where they stand, one line per path of a route, and no field that repeats
-another or that only programs use. `fit` then cuts lists and texts until the document keeps within the limit, and notes
-it. With `detail: "full"` an agent gets the document of the command.
+A brief document has amounts in whole tokens in place of base units, one line per path of a route, and no field that
+repeats another or that only programs use. `fit` then shortens lists and texts until the document fits the limit, and
+adds a note. With `detail: "full"`, an agent gets the full document.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _PERCENT_FIELDS: Final = MappingProxyType(
 
 
 def name_units(document: Any) -> Any:
-    """Return a document, or a JSON schema, whose percentages have their unit in their name."""
+    """Return a document, or a JSON schema, in which the names of percentage fields include the unit."""
     if isinstance(document, dict):
         return {_PERCENT_FIELDS.get(key, key): name_units(each) for key, each in document.items()}
     if isinstance(document, list):
@@ -79,7 +79,8 @@ def name_units(document: Any) -> Any:
 def brief_document(
     tool: ToolDefinition, document: Mapping[str, Any], networks: Mapping[str, Network]
 ) -> dict[str, Any]:
-    """Return a full document of a tool in brief, of any size. `networks` are those that it names."""
+    """Return the brief form of a tool's full document, of any size. `networks` are the networks named in the
+    document."""
     with_amounts = _with_whole_amounts(document)
     if tool.document in ("calldata", "check", "execute"):
         with_amounts = _lift_route(with_amounts)
@@ -101,10 +102,10 @@ def brief_document(
 
 
 def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYTES) -> str:
-    """Return a document as JSON text of at most `max_bytes` as a JSON string.
+    """Return a document as JSON text that takes at most `max_bytes` when encoded as a JSON string.
 
-    The longest list loses its end first, then the longest texts; notes say what is left out. The list called `paged`
-    continues at the offset in the field page.
+    The end of the longest list is cut first, then the longest texts. Notes tell what was omitted. The field page shows
+    where the list called `paged` continues.
     """
     counts: dict[str, int] = {}
     size = _size(to_text(document))
@@ -131,19 +132,19 @@ def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYT
 
 
 def page_field(offset: int, shown: int, total: int) -> dict[str, int]:
-    """Return the field page of a list: `nextOffset` is where the rest begins, if there is any."""
+    """Return a list's field page. `nextOffset` is where the rest of the list begins, if there is any."""
     end = offset + shown
     following = {"nextOffset": end} if end < total else {}
     return {"offset": offset, "total": total, **following}
 
 
 def to_text(document: object) -> str:
-    """Return a document as compact JSON, with characters beyond ASCII as they are."""
+    """Return a document as compact JSON, with non-ASCII characters unescaped."""
     return json.dumps(document, separators=_COMPACT, allow_nan=False, ensure_ascii=False)
 
 
 def bounded_echoes(document: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a document in which no value of the call is repeated with more than `MAX_ECHO` characters."""
+    """Return a document in which every value copied from the call's arguments is cut to `MAX_ECHO` characters."""
     long_values = [each for each in _texts(arguments) if len(each) > MAX_ECHO]
     return _bound(document, long_values)
 

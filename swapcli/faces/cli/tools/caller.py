@@ -1,4 +1,4 @@
-"""Calls of tools: from arguments over a command to a result, or an error that an agent can act on."""
+"""Calls of tools: run a command for the arguments, and return a result or an error that an agent can act on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _BUILD, _CHECK, _DECODE, _FIND = "build_transaction", "check", "decode", "find_p
 
 
 class ToolCaller:
-    """Calls the tools on a server with these options. `find_network` raises `SwapcliError`."""
+    """The caller of a server's tools, with the server's options. `find_network` raises `SwapcliError`."""
 
     def __init__(
         self, options: ServerOptions, find_network: Callable[[str], Network], *, timeout_s: float = TIMEOUT_S
@@ -62,7 +62,7 @@ class ToolCaller:
         self._found = FoundTokens()
 
     async def call(self, name: str, arguments: Mapping[str, Any], report: ReportProgress) -> ToolResult:
-        """Call a tool. Raises nothing but cancellation: each error is a result."""
+        """Call a tool. Every error becomes a result; only cancellation is raised."""
         tool = find_tool(name)
         try:
             if not _is_json(arguments):
@@ -83,7 +83,7 @@ class ToolCaller:
         return ToolResult(fit(document), is_error=True)
 
     def stop(self) -> bool:
-        """End all commands that run, for a server that ends. Return whether none is left."""
+        """End all running commands when the server ends. Return whether none is left."""
         self._found.remove()
         return self._processes.kill_all()
 
@@ -182,9 +182,9 @@ class ToolCaller:
 
 
 class FoundTokens:
-    """The tokens that find_pools has looked up, and the directory of their pools, which ends with the server.
+    """The tokens that find_pools has looked up, and a directory for their pools, which is removed when the server ends.
 
-    The user's own store stays as it is.
+    The user's own store stays unchanged.
     """
 
     def __init__(self) -> None:
@@ -192,17 +192,17 @@ class FoundTokens:
         self._tokens: set[tuple[str, str]] = set()
 
     def options(self, server: ServerOptions) -> ServerOptions:
-        """Return the options of a server with the directory as its store."""
+        """Return the server's options, with this directory as the store."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="swapcli-mcp-")
         return ServerOptions({**server.values, "store": self._folder})
 
     def add(self, network: str, tokens: list[str]) -> None:
-        """Add tokens that were looked up."""
+        """Add tokens whose pools were looked up."""
         self._tokens.update((network, each.lower()) for each in tokens)
 
     def has(self, command: Mapping[str, Any]) -> bool:
-        """Return whether a command is for one of the tokens."""
+        """Return whether a command is for one of the looked-up tokens."""
         named = [command.get(each) for each in TOKEN_ARGUMENTS]
         words = [each.lower() for each in (*named, *(command.get("tokens") or ())) if isinstance(each, str)]
         return any((command.get("network"), each) in self._tokens for each in words)

@@ -1,7 +1,7 @@
 """Run a command in a separate process.
 
-So a call of a tool is a command and nothing else: it shares no memory with other calls, a crash ends only itself, and
-cancelling it ends its search and its requests to nodes at once, which a thread would not.
+A tool call is therefore exactly one command. It shares no memory with other calls, a crash ends only that call, and
+cancelling it ends its search and its requests to nodes at once, which would be impossible in a thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REAP_S = 1.0
 
 
 class CommandProcesses:
-    """Runs command lines, each in a separate process."""
+    """A runner of command lines, each in a separate process."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.subprocess.Process] = set()

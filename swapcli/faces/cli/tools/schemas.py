@@ -1,4 +1,5 @@
-"""The JSON schemas of the tools: inputs from the types of the commands' options, documents from those of their JSON."""
+"""The JSON schemas of the tools: inputs from the types of the commands' options, documents from the types of their
+JSON."""
 
 from __future__ import annotations
 
@@ -75,14 +76,14 @@ _SCHEMA_VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
 def printed_by() -> dict[str, str]:
-    """Return where the documents of the tools occur, by document."""
+    """Return where each document of the tools is used, by the document's name."""
     answers = {f"{PREFIX}{each.name}": f"the tool {each.name} of swapcli mcp" for each in TOOLS}
     inputs = {f"{PREFIX}{each.name}{INPUT}": f"the arguments of the tool {each.name}" for each in TOOLS}
     return {**answers, **inputs, ERROR: "every tool of swapcli mcp that fails"}
 
 
 def build_schema(document: str) -> JsonSchema:
-    """Return the JSON schema of a document of a command or a tool. Raises `InvalidOption` if there is none."""
+    """Return the JSON schema of a command's or a tool's document. Raises `InvalidOption` if there is none."""
     from swapcli import JsonSchema, schema
 
     if document in (*DOCUMENTS, NETWORK_FILE):
@@ -106,7 +107,7 @@ def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_O
 
 
 def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
-    """Return the same as the server lists it, for which models pay by the character."""
+    """Return the same schema in the short form that the server lists, because models pay by the character."""
     properties = {name: _argument_schema(tool, each) for name, each in allowed_parameters(tool, server).items()}
     properties |= {name: _OWN[name] for name in tool.own_arguments()}
     if tool.stdin == CALLDATA:
@@ -117,7 +118,7 @@ def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_
 
 
 def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the schema of a tool's full document: that of its command, with its amounts in whole tokens."""
+    """Return the schema of a tool's full document: the command's document, with its amounts in whole tokens added."""
     from swapcli.interface.json_schemas import build_tool_schema
 
     types = TOOL_DOCUMENTS.get(tool.name) or DOCUMENTS[tool.document]

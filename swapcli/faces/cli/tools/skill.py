@@ -36,7 +36,7 @@ _RESPONSES, _LIMITS = "THE RESPONSES", "WHAT NO TOOL DOES"
 
 
 class WorkedExample(NamedTuple):
-    """A user's question, the calls that answer it, and how to answer the user from their responses."""
+    """A user's question, the tool calls to make for it, and how to answer the user from the responses."""
 
     question: str
     calls: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -90,12 +90,12 @@ EXAMPLES: tuple[WorkedExample, ...] = (
 
 
 def instructions() -> str:
-    """Return the text that an agent gets when it connects."""
+    """Return the text that an agent receives when it connects."""
     return " ".join((PURPOSE, *INSTRUCTIONS))
 
 
 def skill() -> str:
-    """Return the skill as Markdown with front matter, as agents load it from a file."""
+    """Return the skill as Markdown with front matter, the form in which agents load it from a file."""
     return "\n".join(_skill_lines()) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The errors of tools: those of the command line, in the words of a tool, with the next step of an agent."""
+"""The errors of tools: the command line's errors in the words of a tool, with the next step for the agent."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class NextStep(NamedTuple):
-    """The step after an error with some code: a tool, the arguments of the call that it takes too, and the reason.
+    """The step after an error with a given code: a tool, which of the failed call's arguments to pass to it, and the
+    reason.
 
-    `renamed` are arguments of the call by the names that the tool has for them. Without a tool a person has to decide,
-    and an agent must not.
+    `renamed` maps arguments of the failed call to the tool's names for them. Without a tool, the agent must leave the
+    decision to a person.
     """
 
     reason: str
@@ -72,7 +73,7 @@ Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, A
 
 @own_document
 def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> ToolErrorJson:
-    """Return the error of a tool from that of the command line; None is a tool that does not exist."""
+    """Return a tool's error, made from the command line's error. `tool` is None if the called tool does not exist."""
     hint = error.get("hint")
     if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
         hint = None  # it would be to leave out an option that every call of this tool has

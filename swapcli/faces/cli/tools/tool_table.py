@@ -1,7 +1,7 @@
 """Which commands are tools, under which names, and which of their options an agent may set.
 
-Options that read or write files, name other hosts or run programs are never among them: those are for the person who
-starts the server, on its own command line or in the settings.
+An agent may never set options that read or write files, name other hosts or run programs. The person who starts the
+server sets them, on its command line or in the settings.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MAX_ORDERS = 15
 class ToolDefinition(NamedTuple):
     """A tool: its command, and the parameters of the command that an agent may set, by name.
 
-    `required` are those without which the tool cannot be called. `document` is the name of the command's output in
-    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
-    values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
-    limit and offset select from. With `takes_payload` the argument payload replaces the required ones. With `has_proof`
-    the server keeps the file that the command writes for --proof.
+    `required` are the parameters without which the tool cannot be called. `document` is the name of the command's
+    output in `DOCUMENTS`. If the output is a list, it goes into the field `list_field` of an object. `description` is
+    for agents. `defaults` are values that the agent cannot set, and `stdin` is the argument that is passed on stdin.
+    `paged` is the list to which limit and offset apply. With `takes_payload`, the argument payload replaces the
+    required ones. With `has_proof`, the server keeps the file that the command writes for --proof.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ToolDefinition(NamedTuple):
     needs_node: bool = False
 
     def own_arguments(self) -> tuple[str, ...]:
-        """Return the arguments that the server handles, and not the command."""
+        """Return the arguments that the server handles, rather than the command."""
         pages = (LIMIT, OFFSET) if self.paged else ()
         orders = (ORDERS,) if ORDERS in self.required else ()
         proof = (PROOF,) if self.has_proof else ()

@@ -1,4 +1,4 @@
-"""Texts of commands in the words of a tool: arguments instead of options, tools instead of commands."""
+"""Rewrite the texts of commands for a tool: arguments instead of options, tools instead of commands."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 
 def in_words_of(tool: ToolDefinition, document: Any) -> Any:
-    """Return a text, or a document, in the words of a tool: options are its arguments, and others the user's.
+    """Return a text or a document rewritten for a tool. Its options become arguments; others are named as the user's
+    options.
 
-    Quoted text stays as it is: an agent wrote it.
+    Quoted text stays unchanged, because an agent wrote it.
     """
     if isinstance(document, dict):
         return {key: in_words_of(tool, each) for key, each in document.items()}

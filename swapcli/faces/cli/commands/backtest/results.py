@@ -1,4 +1,4 @@
-"""The file of a backtest's quotes, to which an interrupted backtest can add the rest."""
+"""The results file of a backtest. An interrupted backtest can resume and append the missing quotes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORMATS: Final = (OutputFormat.JSON, OutputFormat.CSV)
 
 
 class BacktestResults:
-    """An open file of results; rows are written a block at a time."""
+    """An open results file. Rows are written one block at a time."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self._name, self._file = name, file
@@ -33,10 +33,10 @@ class BacktestResults:
     def read_earlier(
         self, blocks: Sequence[int], orders: Sequence[BacktestOrder], quote: Callable[[int], list[BacktestQuote]]
     ) -> list[BacktestQuote]:
-        """Return the quotes of the blocks that are complete in the file, and remove all others from it.
+        """Return the quotes of all blocks that are complete in the file, and remove an incomplete block at its end.
 
-        `quote` quotes the last of these blocks again. Raises `InvalidInput` if its results, or the order of the rows,
-        do not match this backtest.
+        `quote` is called for the last complete block. Raises `InvalidInput` if it returns other results than the file
+        has, or if the rows in the file do not match this backtest's orders and blocks.
         """
         by_id = {order.id: order for order in orders}
         found: list[BacktestQuote] = []
@@ -133,6 +133,6 @@ def _unescaped(cell: str) -> str:
 
 @contextmanager
 def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
-    """Open a file of results. Raises as `open_results_file`."""
+    """Open a results file. Raises the same errors as `open_results_file`."""
     with open_results_file(name, resume=resume, hint_without_file="--format csv prints each quote") as file:
         yield BacktestResults(name, file)

@@ -1,4 +1,4 @@
-"""A plan as a table or plain text: its parts, its costs compared with a single swap, and the refill of the pools."""
+"""A plan as a table or plain text: its parts, its costs compared with a single swap, and how the pools refill."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def build_progress_details(progress: PlanProgress) -> DetailView:
 
 
 def part_columns(sold: str, bought: str) -> tuple[Column, ...]:
-    """Return the columns of the parts, for the symbols of the tokens."""
+    """Return the columns of the table of parts. `sold` and `bought` are the tokens' symbols."""
     return (
         Column("part", is_whole=True),
         Column("time", is_whole=True),
@@ -70,7 +70,7 @@ def part_columns(sold: str, bought: str) -> tuple[Column, ...]:
 
 
 def progress_columns(sold: str) -> tuple[Column, ...]:
-    """Return the columns of the parts of a saved plan."""
+    """Return the columns of the table of a saved plan's parts. `sold` is the sold token's symbol."""
     return (
         Column("part", is_whole=True),
         Column("time", is_whole=True),
@@ -80,7 +80,7 @@ def progress_columns(sold: str) -> tuple[Column, ...]:
 
 
 def cost_columns(bought: str) -> tuple[Column, ...]:
-    """Return the columns of the forecasts, for the symbol of the bought token."""
+    """Return the columns of the table of forecasts. `bought` is the bought token's symbol."""
     return (
         Column("forecast", readable_width=18),
         Column(f"expected {bought}"),

@@ -36,7 +36,7 @@ _ALERT = "Alert"
 
 
 class AlertOptions(NamedTuple):
-    """When to send an alert, and how."""
+    """Options for when and how to send an alert."""
 
     when: Annotated[
         str | None,
@@ -49,11 +49,12 @@ class AlertOptions(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether any of them is set."""
+        """Whether any alert option is set."""
         return (self.when, self.notify, self.run) != (None, None, None)
 
     def check(self, *, is_watch: bool) -> None:
-        """Raise `InvalidOption` unless none are set, or a watch has a condition and exactly one way to send alerts."""
+        """Raise `InvalidOption` if there are alert options, but not a watch, a condition and exactly one way to send
+        alerts."""
         if not self.is_set:
             return
         if not is_watch:

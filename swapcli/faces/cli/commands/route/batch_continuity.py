@@ -20,9 +20,9 @@ _AMOUNTS: Final = ("outputAmount", "minReceived")
 def check_continuity(
     name: str, earlier: Sequence[EarlierResult], quote: Callable[[Entry], Mapping[str, Any]], *, is_fixed: bool
 ) -> str | None:
-    """Quote the last few earlier orders again, and compare the results; return a note if the chain has moved on.
+    """Quote the last few earlier orders again, and compare the results. Return a note if the chain has moved on.
 
-    `quote` returns the result of an order; `is_fixed` means that its market does not follow a chain. Raises the errors
+    `quote` returns the result of an order. `is_fixed` means that the market does not follow a chain. Raises the errors
     of `quote`, and `InvalidInput` if the settings, the market or the order have changed.
     """
     for number, order, before in earlier[-MAX_REPEATED_ORDERS:]:

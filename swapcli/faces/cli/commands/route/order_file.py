@@ -1,4 +1,4 @@
-"""Read one order from a file for `swapcli route --batch`, for use by `swapcli calldata`."""
+"""Read one order for `swapcli calldata` from an order file for `swapcli route --batch`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapcli.quoting.amounts import read_amount
 
 
 def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[str], *, is_reverse: bool) -> OrderWords:
-    """Return the file's order with this id, or its only order.
+    """Return the order with the id `order_id` in a file, or its only order.
 
     Raises `InvalidOption`, `UsageError` if the command line also has an order, and `InvalidInput` for a malformed line.
     """
