@@ -67,8 +67,8 @@ def _record(table: KeyTable) -> Schema:
 
 
 def members_schema(table: KeyTable) -> Schema:
-    """Return the part of a schema that describes the keys in `table`: their properties, and which of them are required.
-    """
+    """Return the part of a schema that describes the keys in `table`: their properties, and which of them are
+    required."""
     properties = {
         name: {**(key.form if key.required else {"anyOf": [key.form, {"type": "null"}]}), "description": key.meaning}
         for name, key in table.items()

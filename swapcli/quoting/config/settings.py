@@ -60,8 +60,7 @@ class Setting(NamedTuple):
     """One row of the table. `key` is the setting's dotted name in files, and `example` a value to show if it has no
     default.
 
-    The value of a `secret` setting is never shown, and never accepted on the command line, where other users of the
-    machine could see it.
+    The value of a `secret` setting is never shown. If it is on the command line, other users of the machine can see it.
     """
 
     key: str
@@ -242,7 +241,7 @@ class NetworkSettings(NamedTuple):
     """A user's additions to a network, or a new network that the user defines.
 
     `additions` is everything that is not a setting, in the form of catalogue definitions. `rpc_urls` comes after
-    `public_rpc_urls`, because its name is also the end of the other's, and so of its variable.
+    `public_rpc_urls`, because the variables of both end in its name.
     """
 
     rpc_url: Secret | None = setting(

@@ -156,7 +156,7 @@ def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple
 
 
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
-    """Return the values in a settings file. `networks.NAME` and `aggregators.NAME` have whole mappings as their values.
+    """Return the values in a settings file. For networks and aggregators, a value is the whole mapping under the name.
 
     A file that does not exist has no values, and is an error if it is `required`.
     """

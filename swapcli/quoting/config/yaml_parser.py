@@ -36,8 +36,8 @@ _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "f
 
 
 def parse_yaml(text: str, where: str) -> object:
-    """Parse the only document in `text`. Return None if it is empty. Raises `ConfigError`, which begins with `where`.
-    """
+    """Parse the only document in `text`. Return None if it is empty. Raises `ConfigError`, which begins with
+    `where`."""
     try:
         return _Document(yaml.parse(text, Loader=_LOADER), where).read()
     except yaml.MarkedYAMLError as error:

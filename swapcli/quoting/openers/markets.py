@@ -114,8 +114,8 @@ class MarketOpener:
         return self.setup.stores_folder / f"{stem}.sqlite"
 
     def store_files(self) -> list[Path]:
-        """Return the paths of all stores in alphabetical order. Raises `ConfigError` in the same cases as `find_store`.
-        """
+        """Return the paths of all stores in alphabetical order. Raises `ConfigError` in the same cases as
+        `find_store`."""
         self._check_named_folder()
         return sorted(self.setup.stores_folder.glob("*.sqlite"))
 

@@ -260,7 +260,8 @@ class NodeOpener:
         return ChosenWitnesses(self.connector, network, node, public, named)
 
     def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
-        """Return the nodes that confirm a service's reads on a network. Same as `witnesses` otherwise.
+        """Return the nodes that confirm a service's reads on a network: the node in the setting `witness` and, if
+        `is_public`, public nodes.
 
         Public nodes confirm each other, because the service does not know which of them returned a state.
         """

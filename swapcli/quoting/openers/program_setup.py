@@ -1,5 +1,5 @@
-"""The setup of a program that quotes. Its arguments override the environment, then the user's file, then the defaults.
-"""
+"""The setup of a program that quotes. Its arguments override the environment, then the user's file, then the
+defaults."""
 
 from __future__ import annotations
 

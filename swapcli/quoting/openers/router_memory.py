@@ -40,8 +40,8 @@ class RouterMemory:
         return AgreementsFile(self._path.parent)
 
     def findings(self, network: Network) -> RouterFindings:
-        """Return what is known about how a network's router interprets calls. It is empty if the router's code is
-        unknown."""
+        """Return what is known about how a network's router interprets calls. It is empty if the hash of the router's
+        code is unknown."""
         from swapcli.core.model.router_findings import NO_FINDINGS
 
         return self._load(network) if network.router_code_hash else NO_FINDINGS

@@ -1,4 +1,4 @@
-"""The frontier of a plan as an SVG chart: expected cost against its standard deviation, both in the output token.
+"""The frontier of a plan as an SVG chart: expected cost against the output's standard deviation, both in output tokens.
 
 It is self-contained, and has the same colors and font as the picture of a route.
 """

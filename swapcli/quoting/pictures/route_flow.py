@@ -95,7 +95,7 @@ class RouteFlow(NamedTuple):
 
 
 def build_route_flow(answer: QuoteResult) -> RouteFlow:
-    """Return the flow of a quote. It has the native token in each place where the order does."""
+    """Return the flow of a quote, from and to the order's own tokens, even if pools trade the wrapped native token."""
     amounts, tokens = _outputs(answer), route_tokens(answer)
     paths = tuple(
         RoutePath(
@@ -120,8 +120,8 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
 
 
 def route_tokens(answer: QuoteResult) -> dict[str, Token]:
-    """Return the tokens of the route by address. They include the native token instead of its wrapper if the order
-    names it."""
+    """Return the tokens of the route by address. The first and the last are the order's tokens, even if pools trade the
+    wrapper."""
     tokens = dict(answer.tokens)
     hops = answer.result.segments[0].hops
     tokens[hops[0][0].token_in] = answer.order.token_in

@@ -48,8 +48,8 @@ def style_sheet(name: str, rules: Rules, colors: Callable[[int], Rules]) -> str:
 
 
 def paint(fills: Mapping[str, ByMode], strokes: Mapping[str, ByMode], mode: int) -> list[tuple[str, str]]:
-    """Return the CSS rules for fill and stroke colors, as selectors with declarations, in light (0) or dark (1) mode.
-    """
+    """Return the CSS rules for fill and stroke colors, as selectors with declarations, in light (0) or dark (1)
+    mode."""
     return [
         *((selector, f"fill:{colors[mode]}") for selector, colors in fills.items()),
         *((selector, f"stroke:{colors[mode]}") for selector, colors in strokes.items()),

@@ -8,12 +8,11 @@ is fitted with the exponential recovery of Obizhaeva and Wang (2013), down to a 
 
 share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
 
-* A displacement is the distance from rest, which is the median price before the swap. A swap counts if it moves the price
-  away from rest: arbitrage that brings the price back is not a large swap of its own.
-* The trend of the whole path is subtracted, so that swaps of one direction that follow each other show neither refill
-  nor the lack of it.
-* Swaps by which the pools follow a price elsewhere do not come back. So the refill after an order that knows nothing
-  of that price is, if anything, underestimated.
+* A displacement is the distance from the rest price, which is the median price before the swap. A swap counts only if
+  it moves the price away from rest, because arbitrage that brings the price back is not a large swap of its own.
+* The trend of the whole path is subtracted, so that several swaps in one direction show neither refill nor its absence.
+* If pools follow a price elsewhere, the swaps that move them are not reversed. The refill after an order that is
+  unrelated to such a price is therefore, if anything, underestimated.
 """
 
 from __future__ import annotations

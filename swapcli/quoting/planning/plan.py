@@ -201,7 +201,7 @@ class Plan(NamedTuple):
         )
 
     def write(self, path: str) -> None:
-        """Write the plan to a new file, for `build_part` to read. Raises `InvalidInput`, `InputOutputError`."""
+        """Write the plan to a new file, which `build_part` can read. Raises `InvalidInput`, `InputOutputError`."""
         check_new_file(path)
         write_text_file(path, f"{to_json(self.document(), indent=1)}\n")
 

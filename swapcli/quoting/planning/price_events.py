@@ -49,8 +49,8 @@ class PoolUpdate(NamedTuple):
 
 
 class FoundUpdates(NamedTuple):
-    """The changes of pools since `first_block`, in order. If a `problem` ended the search early, it is described there.
-    """
+    """The changes of pools since `first_block`, in order. If a `problem` ended the search early, it is described
+    there."""
 
     updates: tuple[PoolUpdate, ...]
     first_block: int
@@ -110,7 +110,7 @@ def read_updates(
     """Return the changes of pools, read from the latest block backwards until there are enough or `first_block` is
     reached.
 
-    The search ends early if `may_continue` returns False, or if the node fails. The result has the reason.
+    The search ends early, with the problem in the result, if `may_continue` returns False or the node fails.
     """
     found: list[PoolUpdate] = []
     filters = _joined(each.filter for each in pools)

@@ -1,5 +1,5 @@
-"""The price of an order's route over time, as it changed with each swap and block, and helpers for estimates from it.
-"""
+"""The price of an order's route over time, as it changed with each swap and block, and helpers for estimates from
+it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class PricePath(NamedTuple):
         return self.end_s - self.times_s[0]
 
     def at(self, time_s: float) -> float:
-        """Return the logarithm of the price after all moves up to `time_s`, which must not be before the first price.
-        """
+        """Return the logarithm of the price after all moves up to `time_s`, which is not before the first price."""
         return self.log_prices[bisect_right(self.times_s, time_s) - 1]
 
     def median(self, start_s: float, end_s: float) -> float:

@@ -31,8 +31,8 @@ _NEEDS_KEY: Final = "it needs an API key; this run uses only aggregators that ne
 
 
 class OpenAggregators(NamedTuple):
-    """The hosts of the aggregators that need no key, and the reasons why others are skipped, both by aggregator name.
-    """
+    """The hosts of the aggregators that need no key, and the reasons why others are skipped, both by aggregator
+    name."""
 
     hosts: Mapping[str, str]
     left_out: Mapping[str, str]

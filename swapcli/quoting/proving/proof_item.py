@@ -87,8 +87,8 @@ _AMOUNT_DIGITS: Final = 80  # a uint256 has 78
 
 
 def parse_item(document: object) -> ProofItem:
-    """Return the item in a JSON document. Raises `ValueError` for a document that `item_document` cannot have written.
-    """
+    """Return the item in a JSON document. Raises `ValueError` for a document that `item_document` cannot have
+    written."""
     if not isinstance(document, dict):
         raise ValueError("each item must be an object")
     values: dict[str, object] = dict(document)

@@ -40,7 +40,7 @@ class FreshQuote(NamedTuple):
 def quote_order(
     order: DecodedOrder, keys: Collection[str], source: QuoteSource, price_request: PriceRequest
 ) -> FreshQuote:
-    """Return a fresh quote for an order. The pools in `keys` are read too. Raises `UpstreamError`."""
+    """Return a fresh quote for an order, with the pools `keys` in the same state. Raises `UpstreamError`."""
     if order.amount_in == 0:
         problem = InvalidInput("the call does not contain the amount it sells; add the transaction's value")
         return FreshQuote(None, problem=problem)

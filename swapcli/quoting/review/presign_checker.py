@@ -1,5 +1,5 @@
-"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to be signed.
-"""
+"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to be
+signed."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ def find_opinions(
 
 
 def nodes_disagree(subject: str, opinions: Opinions[T], describe: Callable[[T], str]) -> NodesDisagree:
-    """Return the error for results that differ. `subject` is the check, and `describe` turns a result into a sentence.
-    """
+    """Return the error for results that differ. `subject` is the check, and `describe` turns a result into a
+    sentence."""
     results = "; ".join(f"{each.host}: {describe(each.result)}" for each in opinions.all)
     hosts = [each.host for each in opinions.all]
     return NodesDisagree(
