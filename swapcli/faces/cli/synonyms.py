@@ -78,7 +78,7 @@ NAMED_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(
             ("--broadcast", "--send", "--sign", "--dry-run", "--unlocked"),
-            "swapcli never signs or sends; swapcli calldata --simulate simulates",
+            "swapcli never signs or sends; swapcli calldata --simulate simulates the swap",
         ),
         "--api-key": "write --api-key-file FILE, or set SWAPCLI_API_KEY: other users can read command lines",
     }

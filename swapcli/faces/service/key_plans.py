@@ -125,7 +125,7 @@ def parse_plan(
     unknown = parts.keys() - _PARSERS.keys()
     if unknown:
         name = min(unknown)
-        hint = did_you_mean(closest_names(name, _PARSERS)) or f"a plan has {', '.join(_PARSERS)}"
+        hint = did_you_mean(closest_names(name, _PARSERS)) or f"a plan can have {', '.join(_PARSERS)}"
         raise InvalidOption(f"{describe(name)} is not part of a plan", hint=hint)
     changes: dict[str, Any] = {}
     for name, value in parts.items():

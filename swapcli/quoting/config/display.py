@@ -36,7 +36,7 @@ _NETWORKS_EXAMPLE = """\
 #   base:
 {settings}#     tokens:
 #       - {{address: 0x5656565656565656565656565656565656565656, symbol: MINE, name: My Token, decimals: 18}}
-#     # Tokens that take a fee of every transfer, in parts per million: they are left out of routes.
+#     # Tokens that charge a fee on each transfer, in parts per million: routes skip them.
 #     transfer_fees_ppm: {{0x5656565656565656565656565656565656565656: 20000}}
 #     # Tokens that keep shares, as stETH: a transfer can lose up to 2 units.
 #     share_tokens: [0x9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a]

@@ -143,7 +143,7 @@ def _read(path: Path, file: BinaryIO, network: Network) -> dict[tuple[ProofStage
         raise _damaged(path, "it is too large")
     if torn:
         if not torn.startswith((_ITEM if whole else _HEADER)[: len(torn)]):
-            raise _damaged(path, "its last line is not one of its items")
+            raise _damaged(path, "its last line is not a finished check")
         file.truncate(len(content) - len(torn))
     if not whole:
         return None
@@ -155,7 +155,7 @@ def _read(path: Path, file: BinaryIO, network: Network) -> dict[tuple[ProofStage
             document = json.loads(line)
             item = parse_item(document.get("item") if isinstance(document, dict) else None)
         except (ValueError, RecursionError):
-            raise _damaged(path, f"line {number} is not one of its items") from None
+            raise _damaged(path, f"line {number} is not a finished check") from None
         items[item.stage, item.id] = item
     return items
 

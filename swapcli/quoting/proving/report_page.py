@@ -27,7 +27,7 @@ _TITLES: Final = {
     ),
     ProofStage.SWAPS: (
         "Mined swaps",
-        "The newest swaps of each protocol, each quoted on the state just before it. In a match, the quote equals "
+        "The latest swaps of each protocol, each quoted on the state just before it. In a match, the quote equals "
         "the mined amount to the base unit.",
     ),
     ProofStage.OFFERS: (
@@ -114,7 +114,7 @@ def _header(report: ProveReport, title: str) -> str:
         "Versions": f"swapcli {__version__}, Python {report.python}",
     }
     if report.resumed_items:
-        facts["Earlier runs"] = f"{report.resumed_items:,} checks come from earlier runs on this folder"
+        facts["Earlier runs"] = f"{report.resumed_items:,} checks come from earlier runs in this folder"
     rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
     verdict, kind = _verdict(report)
     return (

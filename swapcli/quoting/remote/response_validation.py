@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class ResponseMismatch(Exception):
-    """A difference between a response and its request. The message completes "answered with ..."; `hint` is optional
-    advice."""
+    """A difference between a response and its request. The message completes "responded with ...". `hint` is
+    optional."""
 
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(problem)
@@ -104,7 +104,7 @@ def _validated_token(end: str, reported: Token, requested: Token, expected: Expe
         shown = [display_address(address, network.kind) for address in (reported.address, token.address)]
         raise ResponseMismatch(f"{shown[0]} as the {end} token, not {shown[1]}")
     if reported.decimals != token.decimals:
-        raise ResponseMismatch(f"{reported.decimals} decimals of the {end} token, not {token.decimals}")
+        raise ResponseMismatch(f"{reported.decimals} decimals for the {end} token, not {token.decimals}")
     return token._replace(price_usd=reported.price_usd)
 
 
@@ -172,7 +172,7 @@ def _consistent_call(parsed: ParsedTransaction, result: RouteResult, dialect: In
         encoded = dialect.decode_call(parsed.calldata or "", parsed.felts, amount_out)
     call = parsed.call if encoded is None else encoded
     if call is None:
-        raise ResponseMismatch("no call at all")
+        raise ResponseMismatch("no call")
     if parsed.call is not None and call._replace(deadline_s=None) != parsed.call:  # JSON has no place for a deadline
         raise ResponseMismatch("calldata that differs from its route and swap_parameters")
     return call

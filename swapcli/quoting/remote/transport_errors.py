@@ -9,7 +9,7 @@ from swapcli.interface.fields import plain
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
-CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
+CHECK_URL = "check that the URL belongs to a swapcli or Fibrous API service"
 _MORE_TIME = "try again, or allow more time with --timeout"
 
 

@@ -73,7 +73,7 @@ def new_account_checker(
     if requested.simulate:
         raise InvalidOption(
             f"{simulate_name} works on EVM networks only, not on {network.name}",
-            hint="give only the sender: the fee estimate executes the swap",
+            hint="give only the sender: estimating the fee already simulates the swap",
         )
     node = nodes.require_quoted_node(network)
     return AccountChecker(requested, cast("EstimatesFees", node), network)

@@ -63,7 +63,7 @@ def review_document(
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
     warnings += _promise_warnings(review, given, limits)
-    warnings += _of_each(review, None, messages, review_other, "a message beside the transaction")
+    warnings += _of_each(review, None, messages, review_other, "a message next to the transaction")
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)

@@ -91,7 +91,9 @@ def _select(tool: ToolDefinition, call: CallArguments, document: dict[str, Any])
     listed = document.get(tool.paged, [])
     total = document.get("count", len(listed))
     if call.offset >= max(total, 1):
-        raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="use a smaller offset")
+        raise InvalidOption(
+            f"offset: {call.offset:,} is too large: there are {total:,} {tool.paged}", hint="use a smaller offset"
+        )
     shown = listed[call.offset : call.offset + page_size(call)]
     rest = {name: each for name, each in document.items() if name != tool.paged}
     return rest | {"page": page_field(call.offset, len(shown), total), tool.paged: shown}, notes

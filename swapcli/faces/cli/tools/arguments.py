@@ -255,7 +255,7 @@ def _read_list(value: object) -> object:
 def _check_text(name: str, text: str, limit: int) -> str:
     """Return text that can be a word of a command line. Raises `InvalidOption`."""
     if len(text) > limit:
-        raise InvalidOption(f"{name}: {len(text):,} characters are too many", hint=f"at most {limit:,}")
+        raise InvalidOption(f"{name}: {len(text):,} characters are too many", hint=f"use at most {limit:,}")
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
         raise InvalidOption(f"{name}: has invalid characters", hint="remove NUL and lone surrogates")
     return text

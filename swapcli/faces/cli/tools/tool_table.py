@@ -111,7 +111,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "find_pools", "sync", "Look up the pools of a token", "sync",
-        "Look up the pools of a token that no other tool knows, by its address, on a node. Later calls with this"
+        "Look up the pools of a token, by its address, on a node, if no other tool finds it. Later calls with this"
         " address use these pools. Takes up to a minute.",
         (), ("network", "tokens"), needs_node=True,
     ),
@@ -149,12 +149,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "allowance", "allowance", "Show an allowance", "allowance",
-        "Show how much of an account's token a spender may take; by default, the network's router.",
+        "Show how much of an account's token a spender (by default the network's router) may take.",
         ("spender",), ("network", "owner", "token"), needs_node=True,
     ),
     ToolDefinition(
         "health", "health", "Check networks", "health",
-        "Quote a sample order on each network, or on the networks named.",
+        "Quote a sample order on each network, or on the given networks.",
         ("networks", "block", "offline", "max_age"), list_field="health",
     ),
     ToolDefinition(

@@ -70,7 +70,7 @@ class BacktestResults:
             raise InvalidInput(
                 f"the results of block {last[0].block:,} in {self._name} differ from a fresh run: the settings, the "
                 "known pools or the orders have changed",
-                hint="restore them, or write to a new file",
+                hint="restore the earlier ones, or write to a new file",
                 details={"block": last[0].block},
             )
         return found
@@ -115,7 +115,7 @@ class BacktestResults:
 
     def _foreign(self, number: int) -> InvalidInput:
         return InvalidInput(
-            f"line {number} of {self._name} is not the next result of this backtest",
+            f"line {number} of {self._name} does not match the blocks and orders of this backtest",
             hint="use the same blocks and orders, or write to a new file",
             details={"line": number},
         )

@@ -70,7 +70,7 @@ _OUTCOMES = ("contradicted", "unknown", "confirmed")
 _CHANGES = {
     "listed": "is now one of your networks",
     "extended": "is extended",
-    "replaced": "is described by your file instead of swapcli's own definition",
+    "replaced": "is now defined by your file instead of swapcli's own definition",
     "described": "is added",
 }
 

@@ -109,7 +109,7 @@ def _gain(plan: Plan) -> Fact:
         gains = [schedule.one_shot.cost - forecast.cost for forecast in schedule.extremes]
         shown = " to ".join(_estimate(gain, token) for gain in gains)
         return Fact(
-            "Gain", f"{shown} {symbol(token)}", "compared with a single swap now: without refill, and with full refill"
+            "Gain", f"{shown} {symbol(token)}", "compared with a single swap now, without refill and with full refill"
         )
     if not schedule.waiting_gains:
         return Fact("Gain", "none", "waiting gains nothing here: sell in a single swap")
@@ -154,8 +154,8 @@ def _band_note(plan: Plan) -> str:
     numbers = f"{outside[0]} to {outside[-1]}" if is_range else ", ".join(map(str, outside))
     parts, them = (f"part {numbers}", "it") if len(outside) == 1 else (f"parts {numbers}", "them")
     return (
-        f"Unless the pools refill, {parts} will be outside the price band: --next will reject {them}. Then make a new"
-        " plan."
+        f"Unless the pools refill, {parts} will be outside the price band: --next will reject {them}. In that case"
+        " make a new plan."
     )
 
 

@@ -177,7 +177,9 @@ def _check_watch_alone(
         raise InvalidOption(f"--watch needs a fixed amount, not {amount}", hint="write an amount, such as 1.5")
     shown.check(session.output)
     if shown.view is not None and _prints_json(session.output, output):
-        raise InvalidOption("--watch prints JSON in a pipe, which excludes --view", hint="add --format plain")
+        raise InvalidOption(
+            "--watch prints JSON to a pipe, so it cannot be combined with --view", hint="add --format plain"
+        )
 
 
 def _prints_json(printed: Output, output: OutputOptions) -> bool:

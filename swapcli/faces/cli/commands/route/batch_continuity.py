@@ -37,7 +37,7 @@ def check_continuity(
                 return f"the results in {name} are from earlier blocks than the new results"
         raise InvalidInput(
             f"result {number} of {name} differs from a fresh quote: the settings, the market or the order have changed",
-            hint="restore them, or write to a new file",
+            hint="restore the earlier ones, or write to a new file",
             details={"result": number},
         )
     return None

@@ -64,5 +64,5 @@ class BatchOptions(NamedTuple):
             raise InvalidOption("--resume needs the file with the earlier results", hint="add --results FILE")
         if self.resume and output.get is not None:
             raise InvalidOption(
-                "--resume needs complete results in the file, not one field of each", hint="remove --get"
+                "--resume needs complete results, so it cannot be combined with --get", hint="remove --get"
             )

@@ -29,7 +29,7 @@ def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[s
         entries = [entry for entry in entries if str(entry["id"]) == order_id]
     if len(entries) != 1:
         which = "" if order_id is None else f" with the id {printable(order_id)}"
-        raise InvalidInput(f"{name} has {len(entries)} orders{which}, not one", hint="choose one of them with --id")
+        raise InvalidInput(f"{name} has {len(entries)} orders{which}, not one", hint="choose one order with --id")
     found = parse_order(entries[0], is_reverse=is_reverse)
     if isinstance(found.amount, str):
         return OrderWords(found.token_in, found.token_out, read_amount(found.amount))
