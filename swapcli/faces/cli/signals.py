@@ -23,7 +23,7 @@ class GracefulInterrupt:
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """Defer the first signal until the end of the context. A second signal interrupts it."""
+        """Defer the first signal until the end of the context. A second signal takes effect at once."""
         self._is_deferring = True
         try:
             yield

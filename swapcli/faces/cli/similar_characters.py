@@ -12,8 +12,8 @@ _WORDS = {"…": "..."}
 def replace_with_similar(error: UnicodeError) -> tuple[str, int]:
     """Return similar ASCII characters for those that cannot be encoded, and where to continue. Others become "?".
 
-    No token symbol becomes another token's symbol, because apart from the multiplication sign only characters that are
-    not alphanumeric have replacements.
+    No token symbol becomes another token's symbol, because no replacement is alphanumeric, except that of the
+    multiplication sign.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -39,7 +39,7 @@ def terminal_width(*streams: TextIO) -> int:
 
 
 def wrap_message(text: str, width: int) -> str:
-    """Wrap each line of a message; continuation lines are indented."""
+    """Wrap each line of a message. Continuation lines are indented."""
     lines = (wrap_words(line, width - 2) if len(line) > width else [line] for line in text.splitlines())
     return "\n".join("\n  ".join(parts) for parts in lines)
 

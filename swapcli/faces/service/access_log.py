@@ -133,7 +133,7 @@ class AccessLog:
         self._log_part("trace_export", problem, now_s)
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
-        """Log that the settings were reloaded. If there is an `error`, log it, and that the old settings stay in
+        """Log that the settings were reloaded. If there is an `error`, log instead why the old settings stay in
         force."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}
         if error:

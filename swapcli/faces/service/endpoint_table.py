@@ -361,8 +361,7 @@ def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
 
 
 def canonical_path(path: str) -> str:
-    """Return a path with single slashes and no slash at its end, because some client libraries join URLs to
-    `//base/route`.
+    """Return a path with single slashes and no slash at its end, because some client libraries request `//base/route`.
 
     The documentation's folder keeps its slash. It redirects, because the links on that page are relative.
     """

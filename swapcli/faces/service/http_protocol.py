@@ -5,8 +5,8 @@
 * HTTP/1.1 requires exactly one Host header. Any other number is a 400, as is a request that cannot be parsed.
 * Pipelined requests are parsed after the response to the request before them.
 * A client that closes its sending side is gone: its requests are cancelled.
-* There are at most `max_connections`. A new one evicts those that have waited longest for their client, of the address
-  that has the most of them: idle ones, and those whose head or body is still in transit.
+* There are at most `max_connections`. A new connection evicts, from the address with the most connections, those that
+  have waited longest for their client: idle ones, and those whose head or body is still in transit.
 * A connection is closed if its client does not read its responses, or does not complete a head in time.
 * A stream (a response that does not end by itself) has small buffers, so that a client that does not read costs little
   and is noticed soon.
@@ -107,7 +107,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @property
     def is_evictable(self) -> bool:
-        """Whether the connection is waiting for its client: idle, or before the end of a head or a body."""
+        """Whether the connection is waiting for its client: it is idle, or a head or a body is incomplete."""
         return (self.is_idle or self._is_awaiting_body) and not self._ignores_input
 
     @property
@@ -191,8 +191,8 @@ class HttpProtocol(HttpToolsProtocol):
         """Close the connection if for `timeout_s` its client has not read anything of a response, or has not completed
         a head.
 
-        Uvicorn's only timer is for idle connections: it starts with a response and stops with the first byte. Call this
-        periodically. A client that has begun a head gets an error response.
+        Uvicorn's only timer does not cover these cases: it is for idle connections, starts after a response and stops
+        at the next byte. Call this periodically. A client that has begun a head gets an error response.
         """
         now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent or unsent < self._unsent:

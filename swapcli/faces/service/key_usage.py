@@ -109,8 +109,8 @@ class UsageStorage(Protocol):
 
 
 class UsageWriter:
-    """A writer that stores a process's counts. Counts that cannot be stored wait in memory, which is bounded by days
-    and keys."""
+    """A writer that stores a process's counts. Counts that cannot be stored wait in memory, which is limited to a
+    number of days and keys."""
 
     def __init__(self, counter: UsageCounter, log: AccessLog | None, clock: Clock) -> None:
         self._counter, self._log, self._clock = counter, log, clock

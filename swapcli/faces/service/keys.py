@@ -196,7 +196,8 @@ class KeyStore(KeyLookup):
         self._refresh()
 
     def check_usable(self) -> None:
-        """Raise `ConfigError` if no client has a valid key. A service that requires keys must not start with it."""
+        """Raise `ConfigError` if no client has a valid key. A service that requires keys must not start with such a
+        file."""
         records, now_s = self._read().records, self._now_s()
         if all(each.key.is_revoked or each.key.is_expired(now_s) for each in records):
             problem = f"service.require_keys is set, but {self.path} has no valid API key"

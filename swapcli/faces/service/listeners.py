@@ -44,8 +44,8 @@ class Listeners(NamedTuple):
         return None if self.metrics is None else base_url(self.metrics) + METRICS
 
     def describe_in(self, settings: ServiceSettings) -> ServiceSettings:
-        """Return `settings` with the metrics port that is really open, or with none. Settings that are read again may
-        name another port, and the settings do not contain the ports of systemd's sockets."""
+        """Return `settings` with the metrics port that is actually open, or with none. Settings that are read again may
+        name a different port, and never contain the ports of systemd's sockets."""
         return settings._replace(metrics_port=self.metrics.getsockname()[1] if self.metrics else None)
 
     def close(self) -> None:

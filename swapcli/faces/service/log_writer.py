@@ -72,7 +72,7 @@ class UnqueuedLog:
         self._stream = stream
 
     def write(self, text: str) -> None:
-        """Write a line at once. It is short enough for a pipe that can be written to."""
+        """Write a line at once. A line is short enough for a pipe that is ready for writing."""
         descriptor = self._stream.fileno()
         if not select.select([], [descriptor], [], 0)[1]:
             raise BlockingIOError("the reader of the log is slow")

@@ -146,7 +146,7 @@ class MarketRegistry:
     @property
     def is_ready(self) -> bool:
         """Whether the service has tried to load every network that has pools, and can quote at least one of them.
-        Missing ones may become available later."""
+        Missing networks may become available later."""
         is_tried = self._tried.issuperset(network.name for network in self.served_networks)
         return is_tried and any(map(self.can_quote, self.networks))
 

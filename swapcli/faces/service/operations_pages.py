@@ -32,7 +32,7 @@ class Page(NamedTuple):
 
 
 class PageBuilder(NamedTuple):
-    """A function that builds a page from the raw query. A slow one runs off the event loop."""
+    """A function that builds a page from the raw query. A slow builder runs off the event loop."""
 
     build: Callable[[bytes], Page | StaticPage]
     is_slow: bool = False

@@ -50,8 +50,8 @@ def decode_request(
 ) -> DecodedDocumentJson:
     """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for invalid bytes.
 
-    `open_source` receives the tokens in the call. It raises an error if the service may not build transactions on its
-    prices.
+    `open_source` receives the tokens in the call. It raises an error if the available prices may not be used to build
+    transactions.
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata

@@ -65,7 +65,7 @@ def state_headers(state_source: StateSource) -> Headers:
 
 
 def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> Headers:
-    """Return the headers of a transaction, with the number of nodes that agree on its state added.
+    """Return a transaction's headers, extended by the number of nodes that agree on its state.
 
     If no second node has confirmed the state, a warning is added too.
     """

@@ -8,7 +8,7 @@ end with their next event. Streams without a key end the same way once the servi
 |---|---|
 | `quote` | `{"quote", "state", "warnings"}`: a V2 route, its state, its warning codes |
 | `heartbeat` | `{"state"}`: the last quote still holds, at this state; after a time without another event |
-| `unavailable` | `{"statusCode", "message"}`: there is no quote currently, as the state is too old; a quote ends it |
+| `unavailable` | `{"statusCode", "message"}`: no quote, because the state is too old; ends with the next quote |
 
 A quote is sent if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its
 `route` or its set of warning codes differs from the last one. Other differences do not count: fields that depend on gas

@@ -7,7 +7,7 @@ of keys, and issued V1 routes.
 | `swapcli:quota:{ID OF THE KEY}:{DAY OR MONTH}` | the used requests of the quota |
 | `swapcli:streams:{DIGEST OF THE CLIENT}` | its open streams, each until its lease ends on the server's clock |
 | `swapcli:usage:{DAY}` | `{ID}:requests`, `:rejections`, `:cpu_us` and `:last_s` of each key |
-| `swapcli:usage-batch:{BATCH}` | that the batch was added, as one whose answer is lost is sent again |
+| `swapcli:usage-batch:{BATCH}` | that the batch was added; it is sent again if the response is lost |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
 While the server does not respond, callers use the state of their own process. A background task tries the server every

@@ -69,7 +69,7 @@ OnRefusal = Callable[[RefusalReason], object]
 
 
 def ignore_refusal(_reason: RefusalReason) -> None:
-    """Ignore a refusal, where nothing counts them."""
+    """Ignore a refusal. This is the default for a server that does not count refusals."""
 
 
 def refused(reason: RefusalReason, error: E) -> E:

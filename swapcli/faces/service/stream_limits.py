@@ -9,7 +9,8 @@ _SETS = 1_024
 
 
 class SharedStreams:
-    """The streams of all workers, in a separate table for each, so that the table of a killed worker can be cleared."""
+    """The streams of all workers, with a separate table for each worker, so that the table of a killed worker can be
+    cleared."""
 
     def __init__(self, workers: int) -> None:
         self._tables = [SharedTable(_SETS) for _ in range(workers)]
@@ -27,7 +28,7 @@ class SharedStreams:
             return True
 
     def close(self, slot: int, client: str) -> None:
-        """Count one stream less in the worker at `slot`. Clients without streams are the first to be removed from a
+        """Decrease a client's count in the worker at `slot`. Clients without streams are the first to be removed from a
         full table."""
 
         def count(entry: Entry | None) -> Entry:

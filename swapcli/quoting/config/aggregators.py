@@ -44,7 +44,7 @@ def read_aggregators(
 def definitions_of(
     aggregators: Mapping[str, AggregatorSettings], network: Network | None = None
 ) -> dict[str, Mapping[str, object]]:
-    """Return the adapters in the settings, merged into those in a network's definition, in the form of definitions."""
+    """Return the adapters in the settings, merged into those in a network's definition, as definitions by name."""
     of_network = network.aggregators if network else {}
     names = dict.fromkeys([*of_network, *aggregators])
     of_settings = {name: each.definition for name, each in aggregators.items()}

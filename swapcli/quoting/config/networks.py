@@ -27,9 +27,9 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
     """Return the function that finds a network by name or chain id in the catalogue, files and settings. It raises
     `UnknownNetwork`.
 
-    The network's router is the router of the dialect in the settings, which may also leave the choice to quotes. A
-    network file is read when its network is requested. An error in the file raises `ConfigError` with the file and the
-    line.
+    The network's router is the one for the dialect in the settings, unless the settings leave the choice to each quote.
+    A network file is read when its network is requested. An error in the file raises `ConfigError` with the file and
+    the line.
     """
     added = {name: _described(each) for name, each in settings.networks.items()}
     files = {**_plugin_files(settings), **_files_of(settings.network_folder)}
@@ -184,7 +184,7 @@ def check_parts(content: object, where: str) -> None:
     """Check the parts of a user's definition that only this layer can check: families, contract kinds, nodes,
     aggregators.
 
-    Raises `ConfigError`, whose place is below `where`.
+    Raises `ConfigError`, which names the place, starting from `where`.
     """
     from swapcli.core.networks.definition_fields import DefinitionFields
     from swapcli.core.validation.values import parse_object

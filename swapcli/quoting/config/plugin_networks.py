@@ -18,8 +18,8 @@ def plugin_network_file(name: str, check_parts: Callable[[object, str], None]) -
     """Return the reader of a package's definition of a network, or None if no package has one.
 
     The package's entry point is a mapping in the form of a network file, or the `Path` of a JSON or YAML file.
-    `check_parts` checks the parts of a definition that this module cannot. Reading imports the package, and raises
-    `UnknownNetwork` if its entry point is skipped.
+    `check_parts` checks the parts of a definition that this module cannot check. Reading imports the package, and
+    raises `UnknownNetwork` if its entry point is skipped.
     """
     if not is_plugin(NETWORK_GROUP, name):
         return None

@@ -100,8 +100,7 @@ def setting(
     example: str = "",
     on_command_line: bool = True,
 ) -> Any:
-    """Return the field of a setting. `key` is the setting's name in files, if that differs from the field by omitting
-    the unit."""
+    """Return the field of a setting. `key` is the setting's name in files, if it lacks the field's unit."""
     return Setting(key, value_type, default, text, example, on_command_line)
 
 

@@ -76,7 +76,7 @@ class NodeOpener:
         )
 
     def node(self, network: Network) -> RpcNode | None:
-        """Return the node that quotes on an EVM network read, or None if there is none.
+        """Return the node from which quotes on an EVM network are read, or None if there is none.
 
         If there are several nodes, each one replaces its predecessor if that fails, with a warning. Raises
         `ConfigError` for an invalid URL or if none is an http URL, `InvalidOption` for a network whose nodes have no
@@ -91,18 +91,18 @@ class NodeOpener:
         return cast("RpcNode", self.open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
-        """Return the node that quotes on an EVM network read. Raises the same errors as `node`, and `InvalidOption` if
-        there is none."""
+        """Return the node from which quotes on an EVM network are read. Raises the same errors as `node`, and
+        `InvalidOption` if there is none."""
         check_has_eth_nodes(network)
         node = self.node_for("this needs a node", network)
         self.name_public_host(network)
         return node
 
     def node_for(self, need: str, network: Network, purpose: str = "") -> RpcNode:
-        """Return the node that quotes on an EVM network read.
+        """Return the node from which quotes on an EVM network are read.
 
-        Raises the same errors as `node`, and `InvalidOption` if there is none. The message says what `need`s the node,
-        and for which `purpose`.
+        Raises the same errors as `node`, and `InvalidOption` if there is none. Its message contains `need`, which says
+        what needs the node, and `purpose`.
         """
         node = self.node(network)
         if node is None:
@@ -110,7 +110,8 @@ class NodeOpener:
         return node
 
     def require_quoted_node(self, network: Network) -> AnyNode:
-        """Return the node that quotes on a network of any kind read. Raises the same errors as `require_node`."""
+        """Return the node from which quotes on a network of any kind are read. Raises the same errors as
+        `require_node`."""
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
             raise self._no_node("this needs a node", network)

@@ -21,7 +21,8 @@ CACHE_FILE = "past-blocks.db"
 
 @contextmanager
 def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
-    """Yield the node that quotes on a network read. With `uses_cache`, its responses about final blocks are kept.
+    """Yield the node from which quotes on a network are read. With `uses_cache`, its responses about final blocks are
+    kept.
 
     On an EVM network, the node is an `ArchiveNode`. A cache that cannot be used is skipped with a note. Raises the same
     errors as `NodeOpener.require_quoted_node`.

@@ -82,7 +82,7 @@ def open_program_sources(
 
 
 def sources_with_node(sources: SourceChooser, rpc_url: str | None) -> SourceChooser:
-    """Return `sources` with the node at `rpc_url`, or unchanged if it is None. Raises `ConfigError`."""
+    """Return `sources` with the node at `rpc_url`, or unchanged if `rpc_url` is None. Raises `ConfigError`."""
     if rpc_url is None:
         return sources
     from swapcli.quoting.config import node_url

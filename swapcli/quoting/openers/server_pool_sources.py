@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class ServicePools(NamedTuple):
     """The sources of each network's pools in an HTTP service.
 
-    All `networks` have paths. `openers`, by network, return markets that do not change, and the markets in `followed`
-    follow the latest block. A network in both is served on its opener's market until a public node has been read.
-    `check_nodes`, by network, are only for balance checks, because a node belongs to one thread. `modelled` are the
-    networks that start on prices that are not real, and `price_request` is how the user requested such prices.
+    All `networks` have paths in the service. `openers`, by network, return markets that do not change, and the markets
+    in `followed` follow the latest block. A network in both is served on its opener's market until a public node has
+    been read. `check_nodes`, by network, are only for balance checks, because a node belongs to one thread. `modelled`
+    are the networks that start on prices that are not real, and `price_request` is how the user requested such prices.
     `witnesses`, by network, confirm the state of payloads.
     """
 
@@ -51,7 +51,7 @@ def choose_service_pools(
     *,
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
-    """Choose the pools of a service. A market file serves only its own network. Otherwise each network called by
+    """Choose the pools of a service. A market file serves only its own network. Otherwise each of the networks called
     `names` is served from the feed, its store, the embedded market, or the pools that factories list for the tokens in
     its definition, in this order. Without `names`, all networks are served.
 

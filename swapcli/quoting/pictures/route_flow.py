@@ -120,7 +120,7 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
 
 
 def route_tokens(answer: QuoteResult) -> dict[str, Token]:
-    """Return the tokens of the route by address. The first and the last are the order's tokens, even if pools trade the
+    """Return the tokens of the route by address. At both ends, it has the order's own tokens, even if pools trade the
     wrapper."""
     tokens = dict(answer.tokens)
     hops = answer.result.segments[0].hops

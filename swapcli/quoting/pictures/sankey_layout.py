@@ -1,6 +1,6 @@
 """The geometry of a route's picture: tokens as bars from left to right, pools as bands between them.
 
-The width of a band is proportional to its flow. If a band's text is higher than the band, its row is as high as the
+The width of a band is proportional to its flow. If a band's text is taller than the band, its row is as high as the
 text, so labels never overlap. Lengths are in CSS pixels at the picture's full size.
 """
 

@@ -2,9 +2,9 @@
 
 A large swap displaces the price by d, a difference of logarithms. The part of the displacement that is gone after t
 seconds is how far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back
-divided by the sum of the displacements. Without refill its expectation is 0, whatever the price does, because swaps are
-selected only by what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004). It
-is fitted with the exponential recovery of Obizhaeva and Wang (2013), down to a residual:
+divided by the sum of the displacements. Without refill, the expected share is 0, whatever the price does, because swaps
+are selected only by what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004).
+It is fitted with the exponential recovery of Obizhaeva and Wang (2013), down to a residual:
 
 share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
 

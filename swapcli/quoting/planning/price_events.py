@@ -49,8 +49,7 @@ class PoolUpdate(NamedTuple):
 
 
 class FoundUpdates(NamedTuple):
-    """The changes of pools since `first_block`, in order. If a `problem` ended the search early, it is described
-    there."""
+    """The changes of pools since `first_block`, in order. `problem` says what ended the search early, if anything did."""
 
     updates: tuple[PoolUpdate, ...]
     first_block: int

@@ -27,8 +27,7 @@ class RouteLeg(NamedTuple):
 
 
 def route_legs(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int) -> list[RouteLeg]:
-    """Return the legs of a quote's steps. Wrappers are omitted because their price is fixed, and legs with a negligible
-    share too."""
+    """Return the legs of a quote's steps, except wrappers, whose price is fixed, and legs with a negligible share."""
     spent, units = defaultdict[str, float](float), defaultdict[str, int](int)
     spent[steps[0].token_in], units[steps[0].token_in] = 1.0, amount_in
     weights = defaultdict[tuple[str, str, str], float](float)

@@ -66,7 +66,7 @@ class AccountChecker(NamedTuple):
 def new_account_checker(
     nodes: NodeOpener, network: Network, requested: CheckOptions, simulate_name: str
 ) -> AccountChecker:
-    """Return the checker of an account's transactions, on the node that quotes read.
+    """Return the checker of an account's transactions, which uses the node from which quotes are read.
 
     Raises `InvalidOption` if a simulation is requested (`simulate_name` is that option), or if there is no node.
     """

@@ -1,4 +1,4 @@
-"""Decode payloads: find the market for each of them, and compare it with a fresh quote on that market."""
+"""Decode payloads: find the market for each payload, and compare the payload with a fresh quote on that market."""
 
 from __future__ import annotations
 

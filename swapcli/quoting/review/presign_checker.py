@@ -294,8 +294,8 @@ def mark_revocations(
 ) -> UnsignedTransaction:
     """Return the payload, with its approval marked if the token rejects changing one nonzero allowance to another.
 
-    A node is queried if a quote on its state is sent without knowing the sender's allowance. Otherwise, and if the node
-    fails, the network's definition decides. Raises `ConfigError`.
+    A node is queried if the state is live and the sender's allowance is unknown. Otherwise, and if the node fails, the
+    network's definition decides. Raises `ConfigError`.
     """
     is_known = checked is not None and checked.holdings is not None
     asked = [each for each in payload.approvals if each.expiration_s is None and not each.is_revoked_first]
@@ -318,7 +318,8 @@ def mark_revocations(
 def new_checker(
     nodes: NodeOpener, routers: RouterMemory, network: Network, node: RpcNode, requested: CheckOptions
 ) -> PayloadChecker:
-    """Return the checker of transactions on a node. It stores the router variants that it finds next to the stores."""
+    """Return the checker of transactions on a node. It saves the router variants that it finds in a file next to the
+    stores."""
     from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None

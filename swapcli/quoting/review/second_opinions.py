@@ -23,7 +23,7 @@ _HINT: Final = "try again, or set a trusted node with --rpc-url"
 
 
 class Opinion(NamedTuple, Generic[T]):
-    """The `result` of a check on the node at the host `host`."""
+    """The `result` of a check on the node at `host`."""
 
     host: str
     node: SingleRpcNode

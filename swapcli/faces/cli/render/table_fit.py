@@ -36,7 +36,8 @@ class FittedTable(NamedTuple):
 def fit_list(
     listing: ListView, width: int, gap: int, cell_width: Callable[[str], int] = len
 ) -> tuple[FittedTable, ...] | None:
-    """Fit a list into `width`, as one table, or as two if columns go below. Return None if the width is too small."""
+    """Fit a list into `width`, as one table, or as two tables if some columns go below the others. Return None if the
+    width is too small."""
     widths = {number: _measure(listing, number, cell_width) for number in range(len(listing.columns))}
     parts = [widths]
     below = [number for number, each in widths.items() if each.column.goes_below]
@@ -52,8 +53,8 @@ def fit_list(
 def shorten_cell(text: str, width: int, cell_width: Callable[[str], int] = len, *, keeps_end: bool = False) -> str:
     """Shorten a text to `width` with an ellipsis.
 
-    Addresses in it first become short ids. Numbers keep all digits before the decimal point, or become powers of ten: a
-    number with missing digits would look like a smaller one.
+    Addresses in the text first become short ids. Numbers keep all digits before the decimal point, or become powers of
+    ten: a number with missing digits would look like a smaller one.
     """
     if cell_width(text) <= width:
         return text

@@ -1,6 +1,7 @@
 """Tables for a terminal, which fit its width. Only this module and `progress` import rich.
 
-From `MIN_TABLE_WIDTH` on, a row takes one line: `table_fit` shortens its cells. On a narrower terminal cells wrap.
+From a width of `MIN_TABLE_WIDTH`, a row takes one line, for which `table_fit` shortens its cells. On a narrower
+terminal, cells wrap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of tools: run a command for the arguments, and return a result or an error that an agent can act on."""
+"""Tool calls: run a command for the arguments, and return a result or an error that an agent can act on."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ class ToolCaller:
         return ToolResult(fit(document), is_error=True)
 
     def stop(self) -> bool:
-        """End all running commands when the server ends. Return whether none is left."""
+        """Kill all running commands, and remove the directory of looked-up pools. Call this when the server ends.
+        Return whether no command is left."""
         self._found.remove()
         return self._processes.kill_all()
 

@@ -1,7 +1,7 @@
 """Run a command in a separate process.
 
-A tool call is therefore exactly one command. It shares no memory with other calls, a crash ends only that call, and
-cancelling it ends its search and its requests to nodes at once, which would be impossible in a thread.
+Each tool call is one command. It shares no memory with other calls, and a crash ends only that call. Cancelling it ends
+its search and its requests to nodes at once, which would be impossible in a thread.
 """
 
 from __future__ import annotations

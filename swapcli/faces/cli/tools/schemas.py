@@ -107,7 +107,8 @@ def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_O
 
 
 def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
-    """Return the same schema in the short form that the server lists, because models pay by the character."""
+    """Return the schema of a tool's arguments in the short form that the server lists, because models pay by the
+    character."""
     properties = {name: _argument_schema(tool, each) for name, each in allowed_parameters(tool, server).items()}
     properties |= {name: _OWN[name] for name in tool.own_arguments()}
     if tool.stdin == CALLDATA:

@@ -25,8 +25,8 @@ _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 
 def in_words_of(tool: ToolDefinition, document: Any) -> Any:
-    """Return a text or a document rewritten for a tool. Its options become arguments; others are named as the user's
-    options.
+    """Return a text or a document rewritten for a tool. The tool's own options become arguments; all others are called
+    the user's options.
 
     Quoted text stays unchanged, because an agent wrote it.
     """
