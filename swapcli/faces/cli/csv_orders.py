@@ -19,13 +19,14 @@ from swapcli.quoting.order_keys import (
 )
 
 AMOUNTS: Final = (AMOUNT, INPUT_AMOUNT, OUTPUT_AMOUNT)
-"""The columns of which an order has one."""
+"""The amount columns, of which each order has exactly one."""
 _TOKENS: Final = (TOKEN_IN, TOKEN_OUT)
 _COLUMNS: Final = (*_TOKENS, *AMOUNTS, "id")
 _COLUMN_BY_LOWER: Final = {column.lower(): column for column in _COLUMNS}
-"""Spreadsheets may change the case of titles."""
+"""Columns by lowercase title, because spreadsheets may change the case of titles."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ":": "colons", " ": "spaces"}
-"""Separators of tables other than CSV. They are not read: with semicolons, 1,5 often means one and a half."""
+"""Separators of tables that are not CSV. They are not accepted: where semicolons separate cells, 1,5 often means one
+and a half."""
 EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of an order is ETH,USDC,1.5"
 
 

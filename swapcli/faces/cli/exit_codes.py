@@ -12,7 +12,7 @@ USAGE = 2
 NO_ROUTE = 3
 UNSAFE = 7
 IO_ERROR = 74
-"""`EX_IOERR` of sysexits.h."""
+"""The status `EX_IOERR` from sysexits.h."""
 INTERRUPTED = 130
 
 STATUS: dict[type[errors.SwapcliError], int] = {

@@ -19,7 +19,7 @@ from swapcli.core.encoding.text import printable
 
 STDIN = "-"
 MAX_LISTED_FILES = 2_000
-"""In a larger folder, only this many files are compared with a mistyped name."""
+"""Number of files in a large folder that are compared with a mistyped name."""
 
 
 def read_file(name: str) -> bytes:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SHORT, _LONG = "-h", "--help"
 _HELP = (_SHORT, _LONG)
 _IS_SHORT = "swapcli.is_short"
-"""Whether the help is that of -h, in a context's meta."""
+"""The key in a context's meta that tells whether -h requested the help."""
 _OPTIONS = "Options"
 CONTEXT_SETTINGS = {"help_option_names": list(_HELP)}
 WHOLE_SUMMARY = 200  # characters: longer than any summary

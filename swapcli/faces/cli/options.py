@@ -127,7 +127,7 @@ Block = Annotated[
 ]
 NoCache = Annotated[bool, option("--no-cache", "Do not cache data from past blocks.", SOURCE)]
 _LIVE = (LiveMode.AUTO.value, LiveMode.REQUIRE.value)
-"""The values of --live. The setting also accepts never; on a command line, --offline does the same."""
+"""The values of --live. The setting also accepts never, for which the command line has --offline."""
 Live = Annotated[
     str | None,
     option(
@@ -288,7 +288,7 @@ _KEYS = {
     "require_keys": "service.require_keys",
     "feed": "service.feed_url",
 } | {each.name: each.key for each in QUOTE_PARAMETERS if each.key}
-"""The keys of options for settings with a different name."""
+"""The settings' keys for options that have a different name."""
 
 
 def settings_of(

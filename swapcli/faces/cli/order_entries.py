@@ -26,10 +26,10 @@ from swapcli.quoting.order_keys import (
 )
 
 Entry: TypeAlias = dict[str, object]
-"""An order as written in its file; only its keys and its id have been checked."""
+"""An order as written in its file. Only its keys and its id have been checked."""
 KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
 LABELS = ("kind", "size", "usd")
-"""Keys with which generated batches describe their orders; they have no effect."""
+"""Keys with which generated batches describe their orders. They have no effect."""
 EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
 
 

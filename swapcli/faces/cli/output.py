@@ -56,7 +56,7 @@ LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
 CHART_FORMATS = (*LIST_FORMATS, OutputFormat.SVG)
 ROUTE_FORMATS = (*CHART_FORMATS, OutputFormat.MERMAID)
 HANDOFF_FORMATS = (OutputFormat.SAFE, OutputFormat.WALLET_CALLS)
-"""Documents for other signers, who need more time."""
+"""Formats for other signers, who need more time to sign."""
 TRANSACTION_FORMATS = (
     *COMMON_FORMATS,
     OutputFormat.CAST,
@@ -356,7 +356,7 @@ def _parse_format(name: str, supported: Sequence[OutputFormat]) -> OutputFormat:
 
 
 _after_result: list[tuple[str, str]] = []
-"""Lines that wait for a result in text, with their color."""
+"""Lines to print after a text result, with their colors."""
 
 
 def print_after_result() -> None:

@@ -21,9 +21,9 @@ _FORMATS: Final = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
     ".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid",
 }  # fmt: skip
-"""The formats that file name extensions stand for."""
+"""The formats that file name extensions imply."""
 _JSON_FORMATS: Final = frozenset({"json", "safe", "wallet-calls", "web3"})
-"""The formats that a JSON file can have."""
+"""The formats that a .json file can contain."""
 _NEVER_WRITTEN: Final = frozenset(
     {
         ".bmp", ".doc", ".docx", ".eps", ".gif", ".gz", ".htm", ".html", ".jpeg", ".jpg", ".ods", ".odt", ".parquet",
@@ -35,7 +35,7 @@ _NEVER_WRITTEN: Final = frozenset(
 _FORMAT_WORDS: Final = frozenset(
     {each[1:] for each in (*_FORMATS, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
 )
-"""Names that stand for a format rather than a file, as in `kubectl -o json`."""
+"""Names that mean a format rather than a file, as in `kubectl -o json`."""
 
 
 class OutputFile(StringIO):

@@ -18,7 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _answer: Callable[[Any], Any] | None = None
-"""This process's function, once it is a worker."""
+"""The function that this process applies to each order, once it is a worker."""
 
 
 def answer_in_processes(

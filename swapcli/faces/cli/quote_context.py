@@ -181,12 +181,12 @@ def _split(first: str, second: str) -> list[str]:
 
 
 _OWN_OPTIONS = frozenset(each.name for each in QUOTE_PARAMETERS if each.field and not each.setting)
-"""The options of a quote that are not settings."""
+"""The quote options that are not settings."""
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
 _SYMBOLS_WITH_DIGITS = ("1inch",)
-"""Symbols that look like an amount with its token."""
+"""Token symbols that look like an amount with a symbol."""
 _PAIR = re.compile(r"([^/-]+)[/-]([^/-]+)")
 
 

@@ -10,7 +10,7 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _RETRY_S = 0.01
-"""The time after which a lost exception is raised again: finalizers of libraries take microseconds."""
+"""The time after which a lost exception is raised again. Library finalizers take only microseconds."""
 
 
 class GracefulInterrupt:

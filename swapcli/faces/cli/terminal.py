@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 _WIDTHS = range(1, 10_001)
-"""Valid values of `COLUMNS`; 0, which some tools set for an unknown width, counts as not set, and so do invalid
-values."""
+"""Valid values of `COLUMNS`. Some tools set it to 0 for an unknown width, so 0 counts as not set, like any invalid
+value."""
 _CODE_ROW = re.compile(r"(  [A-Z][A-Z_]+ {2,})(\S.*)")
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 

@@ -24,12 +24,12 @@ _CONNECTING_WORDS = frozenset({"to", "for", "into", "in", "from", "->", "=>", "â
 NEVER = "never"
 _ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
 _TOKEN_COMMANDS = frozenset({"route", "calldata", "compare", "depth", "plan", "price", "pools", "tokens"})
-"""The commands whose words are a network and then tokens."""
+"""The commands whose words are a network followed by tokens."""
 _TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
 _UNKNOWN = ('no option "', 'no command "', "unexpected argument")
 """The beginnings of errors that a synonym may have caused."""
 MAX_SHOWN = 160
-"""Characters of a command line in a hint."""
+"""Maximum characters of a command line in a hint."""
 
 
 def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 HTTP_PATH = "/mcp"
 _SHOWN = 60
-"""Characters of a name to show in an error."""
+"""Maximum characters of a name in an error."""
 
 
 def build_server(

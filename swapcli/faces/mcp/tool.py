@@ -58,10 +58,11 @@ class Prompt(NamedTuple):
 
 
 ReportProgress = Callable[[float, str], Awaitable[None]]
-"""Reports the seconds since the call began, with a sentence. Does nothing for clients that do not request progress."""
+"""Reports the seconds since the call began, with a sentence. It does nothing for clients that do not request
+progress."""
 
 CallTool = Callable[[str, Mapping[str, Any], ReportProgress], Awaitable[ToolResult]]
-"""Calls a tool by its name and arguments. Raises nothing except cancellation."""
+"""Calls a tool by its name and arguments. Only cancellation is raised."""
 
 
 class Resources(NamedTuple):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXPIRY_HEADER = "X-Api-Key-Expires"
 EXPIRY_NOTICE_S = 14 * DAY_S
-"""Time before a key expires in which responses announce it: long enough to agree on a new key."""
+"""How long before a key's expiry responses announce it: long enough to agree on a new key."""
 
 _STREAM_RETRY_S = 15
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 OK = 200
 MAX_READ_BYTES = 4_096
-"""The longest query and body read on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
+"""The longest query and body parsed on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
 NO_PATH = status_error(404, "no such path", hint="GET /openapi.json or /docs for the paths")
 
 

@@ -17,7 +17,7 @@ from swapcli.state.rpc.node import StateOverrideNode
 
 TIMEOUT_S = 2.0
 MAX_WAITING = 8
-"""Maximum number of waiting checks per network; further responses are sent unchecked."""
+"""Maximum number of waiting checks per network. Further responses are sent unchecked."""
 
 
 class BalanceChecker:

@@ -29,7 +29,7 @@ from swapcli.interface.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.quoting.price_policy import PriceUse
 
 Handler = Callable[[MarketRegistry, EndpointRequest], EndpointWork]
-"""Reads a request of one network, and returns the work for it. Raises `SwapcliError`."""
+"""Parses a request for one network, and returns the work for it. Raises `SwapcliError`."""
 
 V1: Final = "First generation"
 V2: Final = "Second generation"
@@ -344,7 +344,7 @@ _PAGES: tuple[Endpoint, ...] = (
 
 ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
 PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
-"""Every path once, as log and metrics name it."""
+"""Every path once, as it appears in the log and the metrics."""
 
 OPEN_PATHS = frozenset((*(each.path for each in _PAGES if each.tag == SERVICE), QUOTE_FORM, DOCS_FOLDER))
 """The paths that need no API key on a service that requires one, in lower case."""

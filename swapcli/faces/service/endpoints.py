@@ -71,10 +71,11 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
 
 _SERVED: Final = {each.field: each.served for each in SENT}
-"""Default values of quote parameters missing in a request; the settings have those of the command line."""
+"""The service's defaults for quote parameters missing from a request. The settings contain the command line's
+defaults."""
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-"""The policy for a picture opened as a page. It contains names that anyone can give a token; they are escaped, and if
-one were not, it still could not run a script. The picture contains its style."""
+"""The policy for a picture opened as a page. The picture contains token names, which anyone can choose. They are
+escaped, and even an unescaped one could not run a script. The picture contains its own style."""
 
 
 class _CheckedOrder(NamedTuple):

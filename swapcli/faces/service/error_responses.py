@@ -78,10 +78,10 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (MarketUnavailable, 503),
     (NodesDisagree, 503),
 )
-"""Errors that have the same response on every endpoint. The first matching class applies."""
+"""Errors that get the same response on every endpoint. The first matching class applies."""
 
 NEW_STATE_S: Final = 2
-"""Seconds after which a client without a quote may retry: about the time between two blocks."""
+"""Seconds after which a client that got no quote may retry: about the time between two blocks."""
 
 MAX_SHOWN_NETWORKS: Final = 20
 

@@ -27,7 +27,7 @@ _RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x0" + "12" * 31 + "1"
 _SLIPPAGE = 0.5
 _MAX_BATCH = 2
 _NAME_CALL = "0x06fdde03"
-"""A call of `name()`."""
+"""The calldata of `name()`."""
 
 
 class RequestExample(NamedTuple):

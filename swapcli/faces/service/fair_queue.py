@@ -20,10 +20,10 @@ from swapcli.core.records import NamedTuple
 T = TypeVar("T", bound=Hashable)
 
 PATIENCE = 3.0
-"""The multiple of its own cost for which an item lets its client's cheaper items go first: it then takes at most about
-four times as long as alone."""
+"""For how long, in multiples of its own cost, an item lets its client's cheaper items go first. It then takes at most
+about four times as long as alone."""
 MAX_PATIENCE_S = 1.0
-"""Maximum time for which an item lets cheaper ones go first."""
+"""Maximum time for which an item lets cheaper items go first."""
 
 
 class QueueFull(Exception):
@@ -52,9 +52,9 @@ class FairQueue(Generic[T]):
     def __init__(self, max_items: int) -> None:
         self._max_items = max_items
         self._lanes: OrderedDict[str | None, dict[T, _Place]] = OrderedDict()
-        """The items of each client by age; the client whose turn it is comes first."""
+        """The items of each client, oldest first. The client whose turn it is comes first."""
         self.cheapest_s = inf
-        """The cost of the cheapest item; infinite if there is none."""
+        """The cost of the cheapest item, or infinity if there is none."""
 
     def __len__(self) -> int:
         return sum(map(len, self._lanes.values()))

@@ -26,7 +26,7 @@ from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.head_source import FollowMode
 
 CACHE_FRESH_S = 2.0
-"""Up to this age a cached result is returned unchanged; an older one is returned while a new check runs."""
+"""Up to this age, a cached result is returned unchanged. An older one is returned while a new check runs."""
 CACHE_MAX_AGE_S = 10.0
 TIMEOUT_S = 2.0
 

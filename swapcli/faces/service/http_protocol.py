@@ -41,18 +41,19 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 32 * 2**10
 MAX_HEADER_LINES = 100
 LINGER_S = 1.0
-"""How long a rejected client may continue to send, so that it can read the response; closing at once would reset it."""
+"""How long a rejected client may continue to send, so that it can read the response. Closing at once would reset the
+connection."""
 EVICTED_PART = 64
-"""One in this many connections is evicted at once, so that one search for them makes room for several new ones: the
-search takes a millisecond for a thousand connections."""
+"""The fraction of connections (one in this many) to evict at once, so that one search makes room for several new ones.
+The search takes a millisecond for a thousand connections."""
 MAX_LINGERING = 64
-"""Connections beyond the limit that get an error response; further ones are reset."""
+"""Number of connections beyond the limit that get an error response. Further ones are reset."""
 STREAM_UNREAD_S = 20.0
-"""Time after which the system drops a stream's client that acknowledges nothing, or whose buffers stay full."""
+"""Time after which the system drops a stream whose client acknowledges nothing, or whose buffers stay full."""
 _STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
 _STREAM_BUFFER_BYTES = 16 * 2**10
-"""Unread bytes of a stream, in the system's memory and in ours: about ten quotes. The defaults are several
-megabytes."""
+"""Maximum unread bytes of a stream, in the system's memory and in the process: about ten quotes. The defaults are
+several megabytes."""
 _SLICE_BYTES = 4_096
 _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
@@ -96,7 +97,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
         self.waiting_since_s = 0.0
         self._unsent, self._unread_since_s = 0, 0.0
-        """Response bytes waiting for the client to read, and the time since which it has read none."""
+        """Response bytes that the client has not read, and the time since which it has read none."""
         self._is_stream = False
         self.is_dropped = False
 

@@ -16,7 +16,7 @@ from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.shared_memory import SharedLock
 
 MAX_KEYS = 1_000
-"""Keys with separate counters; all others share the counters called `OTHER`."""
+"""Maximum number of keys with separate counters. All other keys share the counters called `OTHER`."""
 OTHER = "other"
 
 _STATUSES: Final = (200, 204, 304, 400, 401, 403, 404, 405, 408, 413, 429, 431, 500, 503)

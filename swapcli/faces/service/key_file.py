@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARACTERS = 64
 MAX_BYTES = 16 * 2**20
-"""The largest file to read. It has room for fifty thousand keys; a device might never end."""
+"""The largest file to read, with room for fifty thousand keys. Reading a device might never end."""
 
 _FORMAT = "swap-keys/1"
 _FORMAT_WITH_PLANS = "swap-keys/2"
-"""Older programs, which would ignore plans, reject this format."""
+"""The format of files with plans. Older programs, which would ignore plans, reject it."""
 _MAX_TIME_S = 2**63 - 1
 _OTHERS_WRITE = 0o022
 _EVERYBODY_READS = 0o004

@@ -10,9 +10,9 @@ from swapcli.faces.service.worker_group import GroupMember
 from swapcli.state.clock import Clock
 
 KEY_FILE_DAMAGED = "KEY_FILE_DAMAGED"
-"""The warning of the readiness page."""
+"""The code of the readiness page's warning."""
 CHECK_S = 0.5
-"""Time between two checks of the file: damage must be logged within a second, and a check takes microseconds."""
+"""Time between two checks of the file. Damage must be logged within a second, and a check takes microseconds."""
 
 
 class KeyFileWatch:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 STORE_S = 1.0
 KEPT_DAYS = 400
-"""Days to keep, so that a year can be compared with the previous one. A thousand keys then take 20 MB."""
+"""Number of days to keep, so that a year can be compared with the previous one. A thousand keys then take 20 MB."""
 
 _PATIENCE_S = 2.0
-"""Time to wait for another process that writes to the file: a write takes milliseconds."""
+"""Time to wait for another process that writes to the file. A write takes milliseconds."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS usage (
   day INTEGER, key TEXT, requests INTEGER, rejections INTEGER, charged INTEGER, cpu_us INTEGER, last_s INTEGER,

@@ -18,7 +18,7 @@ from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.quoting.config.settings import ServiceSettings
 
 METRICS_NAME = "metrics"
-"""The name (FileDescriptorName=) of the metrics socket; any other socket serves requests."""
+"""The name (FileDescriptorName=) of the metrics socket. Any other socket serves requests."""
 
 READY, STOPPING = "READY=1", "STOPPING=1"
 

@@ -20,16 +20,16 @@ from threading import Event
 from typing import Protocol, TextIO
 
 MAX_LINES = 20_000
-"""Maximum length of the queue: about 4 MB, several seconds of a busy service."""
+"""Maximum number of queued lines: about 4 MB, or several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
-"""Time at the end after which lines not accepted by the reader are dropped."""
+"""Time at the end of the process after which lines that the reader has not accepted are dropped."""
 
 _GATHER_S = 0.02
-"""Lines within this time are written together: waking the thread for each line costs a share of every request, and
-interrupts the running search. No reader of a log notices the delay."""
+"""Lines within this time are written together. Waking the thread for each line would slow every request down and
+interrupt the running search. No reader of a log notices the delay."""
 _BATCH_LINES = 500
 RETRY_S = 1.0
-"""Time after a failed write, for example to a full disk, until the next attempt; lines in between are dropped."""
+"""Pause after a failed write, for example to a full disk, until the next attempt. Lines in between are dropped."""
 
 
 class LogStream(Protocol):

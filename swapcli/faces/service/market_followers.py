@@ -39,10 +39,12 @@ T_co = TypeVar("T_co", covariant=True)
 
 MAX_PAUSE_S = 15.0
 COLLECT_EVERY = 100
-"""Blocks between two full collections. Searches cache about 170 objects in cycles per block, and the collector alone
-would let millions of them accumulate. Most of the market is frozen, so a collection takes little time."""
+"""Number of blocks between two full collections. Searches cache about 170 objects in cycles per block, and the
+collector alone would let millions of them accumulate. Most of the market is frozen, so a collection takes little
+time."""
 JOIN_TIMEOUT_S = 0.5
-"""Time for all threads to end. A thread that still waits for its node is then abandoned, since it is a daemon."""
+"""Time that all threads get to end. A thread that is still waiting for its node is then abandoned, because it is a
+daemon."""
 
 
 class BlockFollower(Protocol[T_co]):

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 MarketOpener = Callable[[], MarketState]
 Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
-"""Returns a source with the pools of these tokens and the pools with these keys; None if the newest source has them."""
+"""Returns a source with the pools of the given tokens and the pools with the given keys, or None if the latest source
+has them."""
 
 
 class ServiceRules(NamedTuple):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_METRICS_CONNECTIONS = 32
-"""Connections at the metrics port: a few scrapers, and people who look."""
+"""Maximum number of connections to the metrics port: a few scrapers, and people who look at the metrics."""
 
 _NO_PATH = status_error(404, "this port only serves metrics")
 _NO_METHOD = method_error(["GET"])

@@ -12,15 +12,16 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.requests import OrderRequest
 
 FIRST_COST_S = 0.002
-"""Expected time of the very first order, when there is no mean of all orders yet: the time of an easy one, so that no
-order is rejected before anything was measured."""
+"""Expected time of the very first order, before there is a mean of all orders. It is the time of an easy order, so that
+no order is rejected before any was measured."""
 MAX_RECORDS = 10_000
-"""Maximum number of classes, pairs and clients with recorded times; the same as for rate limits."""
+"""Maximum number of classes, pairs and clients with recorded times. It is the same as for rate limits."""
 
 _MEAN_WEIGHT = 1 / 16
-"""Weight of one order in the mean of all orders, which should not follow single orders."""
+"""Weight of one order in the mean of all orders, which single orders should not change much."""
 _CLIENT_WEIGHT = 1 / 8
-"""Weight of one order in its client's mean, which starts from the mean of all: orders for other pairs say little."""
+"""Weight of one order in its client's mean, which starts from the mean of all orders. Orders for other pairs say
+little."""
 
 
 class OrderClass(NamedTuple):
@@ -65,7 +66,7 @@ class OrderCosts:
     def __init__(self, max_records: int = MAX_RECORDS) -> None:
         self._max_averages = 3 * max_records
         self._averages_s: OrderedDict[Hashable, float] = OrderedDict()
-        """By class, pair and client. Beyond the limit, the entry updated least recently is dropped."""
+        """Average times by class, pair and client. Beyond the limit, the entry updated least recently is dropped."""
         self._mean_s = FIRST_COST_S
 
     def estimate(self, client: str, order_class: OrderClass | None) -> CostEstimate:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from swapcli.interface.requests import DecodeRequest
 
 MAX_CALLDATA_BYTES = 32_768
-"""Several times as long as the longest route that a router accepts. Each swap in a call is compared with all pools."""
+"""Several times as long as the longest route that a router accepts. The limit matters because each swap in a call is
+compared with all pools."""
 
 
 class _BoundedSource(InMemorySource):

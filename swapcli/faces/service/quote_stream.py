@@ -63,13 +63,14 @@ if TYPE_CHECKING:
 
 
 HEARTBEAT_S: Final = 15.0
-"""Proxies close connections on which nothing has arrived for some time, nginx after 60 seconds by default."""
+"""Interval of heartbeats. Proxies close connections on which nothing has arrived for some time, nginx after 60 seconds
+by default."""
 MAX_STREAM_S: Final = 3_600.0
-"""After this time a client reconnects, so that clients spread over new replicas."""
+"""Maximum length of a stream. Clients then reconnect, and so spread over new replicas."""
 _CONTENT: Final = ("success", "inputAmount", "outputAmount", "outputAmountAfterFee", "route")
-"""Fields that make a new quote if they differ."""
+"""Fields whose changes make a new quote."""
 _MOMENTARY: Final = frozenset({"CLOCK_DIFFERS", "LIVE_UNAVAILABLE", "SEARCH_TIME_UP", "STATE_OLD"})
-"""Warning codes about this machine and the time, not about a block's state."""
+"""Codes of warnings that depend on this machine and the time, not on a block's state."""
 _EVENT_ID: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})")
 
 

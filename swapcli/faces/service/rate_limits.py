@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from swapcli.quoting.config.settings import ServiceSettings
 
 MAX_CLIENTS = 10_000
-"""Buckets kept for each request class. A bucket unused for its period is full again, so evicting it loses nothing."""
+"""Number of buckets to keep for each request class. A bucket unused for its period is full again, so evicting it loses
+nothing."""
 
 REJECTIONS_PER_S = 100.0
-"""Average rate of rejections sent without delay. At 0.5 ms each, they take about 5% of a processor."""
+"""Average number of rejections per second sent without delay. At 0.5 ms each, they take about 5% of a processor."""
 BURST = 20
-"""Rejections that may be sent at once after a pause."""
+"""Number of rejections that may be sent at once after a pause."""
 MAX_DELAY_S = 2.0
-"""Maximum delay of a rejection, reached when 200 connections retry immediately: it is no longer than the wait for an
+"""Maximum delay of a rejection, reached when 200 connections retry immediately. It is no longer than the wait of an
 order."""
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
@@ -70,7 +71,7 @@ class RateLimitState(NamedTuple):
     quota: QuotaUse | None = None
     is_quota_left: bool = True
     quota_used: int = 0
-    """Used requests of the quota, if a server counts them."""
+    """The number of requests used from the quota, if a server counts them."""
 
     @property
     def charged(self) -> QuotaUse | None:

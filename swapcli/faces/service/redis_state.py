@@ -41,23 +41,25 @@ from swapcli.state.tracing import span
 T = TypeVar("T")
 
 TIMEOUT_S = 0.25
-"""Time for a response, a hundred times what one takes within a data centre. It delays requests when the server
-hangs."""
+"""Time limit for a response: a hundred times the usual time within a data centre. If the server hangs, requests are
+delayed by this time."""
 _ATTEMPTS = 8
-"""A thread waits for the event loop for this many timeouts; two attempts that connect take less."""
+"""Number of timeouts for which a thread waits for the event loop. Two attempts, including connecting, take less."""
 RETRY_S = 1.0
-"""The longest pause between two attempts; each pause is random, at least half of it, because many services may try at
-once."""
+"""The longest pause between two attempts. Each pause is random and at least half of it, because many services may try
+at once."""
 _RANDOM = SystemRandom()
-"""A separate generator: the state of the `random` module's functions belongs to the program."""
+"""A separate generator, because the state of the `random` module's functions belongs to the program that imports
+swapcli."""
 ROUTE_LIFE_S = 3_600
-"""Routes are remembered for an hour, or for twice the time in which they are fresh: later posts are checked by a
-replay."""
+"""Routes are remembered for an hour, or for twice the time in which they are fresh. Routes posted later are checked by
+replaying them."""
 
 _MAX_BATCH = 256
-"""Requests in one run of the script, which takes about 2 microseconds per request and blocks the server."""
+"""Maximum number of requests in one run of the script, which takes about 2 microseconds per request and blocks the
+server."""
 STREAM_LEASE_S = 5.0
-"""Time after which the streams of a killed process are free; a process renews its leases every `RETRY_S`."""
+"""Time after which the streams of a killed process stop counting. A process renews its leases every `RETRY_S`."""
 _BATCH_LIFE_S = 3_600
 
 _QUOTA_USED_UP = 2
@@ -100,10 +102,10 @@ for index = 1, #KEYS / 2 do
 end
 return results
 """
-"""Takes a token from each bucket, and then a request from the quota, as `RateLimiter.take` does. KEYS are the bucket
-and the counter of each client. ARGV has its limit, the seconds of its period, and its quota with the time when its
-counter ends; 0 without a quota. The first result is 2 if only the quota is used up. MGET returns nothing for a key of
-another type; a bucket that was not used for its period is full."""
+"""Takes a token from each bucket, and then a request from the quota, in the same way as `RateLimiter.take`. For each
+client, KEYS has its bucket and its counter. ARGV has its limit, the seconds of its period, and its quota with the time
+when its counter ends, or 0 without a quota. The first result is 2 if only the quota is used up. MGET returns nothing
+for a key of another type. A bucket that was not used for its period is full."""
 
 _GIVE_BACK = """
 if tonumber(string.match(redis.call('MGET', KEYS[1])[1] or '', '^%d+$') or '0') > 0 then
@@ -130,7 +132,7 @@ for index, key in ipairs(KEYS) do
 end
 return 1
 """
-"""Opens a stream of a client that is below the limit, or renews any number of streams with the limit -1."""
+"""Opens a stream for a client that is below the limit. With the limit -1, renews any number of streams."""
 
 _ADD_USAGE = f"""
 if redis.call('SET', KEYS[1], 1, 'NX', 'EX', {_BATCH_LIFE_S}) then

@@ -16,17 +16,17 @@ from math import inf
 from swapcli.core.records import NamedTuple
 
 EARLY_S = 0.2
-"""How long before its time an order may come back. Clients are told whole seconds, rounded up, and rarely come
-early."""
+"""How early a rejected order may return. Clients are told whole seconds, rounded up, and rarely come early."""
 GRACE_S = 2.0
-"""How long after its time an order is still expected: whole seconds, and a slow network."""
+"""How long after its retry time an order is still expected. This allows for rounding to whole seconds, and for a slow
+network."""
 SPARE_WAIT_S = 1.0
-"""The wait that a rejected order should find when it comes back: less than the maximum, because costs vary, and long
-enough to keep the thread busy until it comes, because clients are told whole seconds."""
+"""The wait that a rejected order should find when it returns. It is less than the maximum, because costs vary. It is
+long enough to keep the thread busy until the order returns, because clients are told whole seconds."""
 MAX_DELAY_S = 60.0
-"""Maximum time until an order is due."""
+"""Maximum time until a rejected order should return."""
 MAX_ORDERS = 1_024
-"""Rejected orders to remember; as many as the service has connections by default."""
+"""Maximum number of rejected orders to remember: as many as the service has connections by default."""
 
 
 class _Refused(NamedTuple):
@@ -46,7 +46,7 @@ class RetryTimes:
     def __init__(self) -> None:
         self._refused: dict[str, dict[Hashable, _Refused]] = {}
         self._count, self._total_s = 0, 0.0
-        """Totals over all orders: hundreds come back each second, and must not examine each other."""
+        """Totals over all orders. Hundreds of orders return each second, so none may examine all others."""
         self._expires_s = inf
         """The first time at which an order is no longer expected, or an earlier time."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 OnReady = Callable[[ReadyService, Callable[[str], object]], None]
-"""Receives the service once it accepts connections, and a writer of log lines."""
+"""Receives the service once it accepts connections, and a function that writes log lines."""
 
 
 class ServiceSetup(NamedTuple):

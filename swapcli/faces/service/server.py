@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 GRACE_S = 10
 CLIENT_TIMEOUT_S = 10.0
 KEEPALIVE_GRACE_S = 0.2
-"""Grace period in which idle keep-alive connections may send one last request after shutdown starts."""
+"""Grace period after shutdown starts, in which idle keep-alive connections may send one last request."""
 SWITCH_INTERVAL_S = 0.0005
-"""Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
+"""Interpreter switch interval. The default of 5 ms would let the worker thread delay the event loop."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
 DEFAULT_KEEP_ALIVE_S = 75.0
 """Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
-closes first may do so while a request is in transit, and a proxy repeats a POST only if configured to."""
+closes first may do so while a request is in transit, and a proxy repeats a POST only if it is configured to."""
 
 BACKLOG = 2_048
 _OTHER_FILES = 128
 """Open files reserved for purposes other than connections: stores, nodes, and connections being accepted or
 rejected."""
 _PUBLISH_TICKS = 5
-"""Ticks of 0.1 seconds between two publications of metrics, which take 2 ms."""
+"""Number of 0.1-second ticks between two publications of metrics, which take 2 ms."""
 _POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _STOPPING = status_error(503, "the service is stopping", _CLOSE, hint="retry on a new connection")
@@ -164,7 +164,7 @@ class RequestCounter:
         self._remaining, self._timeout_s = limits.max_requests, limits.timeout_s
         self._answering = 0
         self.closing = asyncio.Event()
-        """Set when no further request is accepted: it ends responses that would not end by themselves."""
+        """Set when the service accepts no further requests. It ends responses that do not end by themselves."""
 
     @property
     def is_finished(self) -> bool:

@@ -51,7 +51,7 @@ class ServiceSources(NamedTuple):
     price_request: PriceRequest
     witnesses: dict[str, Witnesses]
     state_url: Secret | None
-    """The server of the state shared by several services."""
+    """The URL of the server for the state shared by several services."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class ReadyService(NamedTuple):
     modelled: tuple[str, ...]
     metrics_url: str | None = None
     lines: tuple[str, ...] = ()
-    """The lines that a terminal shows about it."""
+    """The lines that a terminal shows about the service."""
 
     def document(self) -> ReadyJson:
         """Return the line of JSON that `swapcli serve` prints."""

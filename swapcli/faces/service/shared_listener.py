@@ -14,7 +14,7 @@ from contextlib import suppress
 from swapcli.faces.service.worker_group import GroupMember
 
 YIELD_S = 0.005
-"""Time in which a worker with fewer connections may accept a connection first. A busy worker gets to it within a few
+"""Time in which a worker with fewer connections may accept a connection first. A busy worker accepts it within a few
 milliseconds, between two quotes."""
 OUT_OF_FILES_PAUSE_S = 0.5
 

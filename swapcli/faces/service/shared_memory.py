@@ -20,8 +20,8 @@ KEY_BYTES = 16
 
 _SETS = 4_096
 _WAYS = 16
-"""Records per set: with the 10,000 keys that one process keeps, 2.4 on average, and more than 16 in one of 10^6
-tables."""
+"""Number of records per set. With the 10,000 keys that one process keeps, a set has 2.4 records on average, and more
+than 16 in one of 10^6 tables."""
 _RECORD = Struct("=16sdd")
 _NO_KEY = bytes(KEY_BYTES)
 _HALF = Struct("=QI")

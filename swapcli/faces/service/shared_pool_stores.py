@@ -28,7 +28,7 @@ from swapcli.state.rpc.head_source import poll_interval_s
 from swapcli.state.temporary_folders import memory_folder, store_folder, temporary_folder
 
 _PUBLISH_S = 0.5
-"""As often as workers publish their metrics."""
+"""The interval at which metrics are published, the same as for workers."""
 
 
 class SharedStores:

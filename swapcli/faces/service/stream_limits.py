@@ -5,7 +5,8 @@ from __future__ import annotations
 from swapcli.faces.service.shared_memory import Entry, SharedLock, SharedTable, digest_key
 
 _SETS = 1_024
-"""Sets in each worker's table: connections bound the number of streams, and an overfull table forgets some."""
+"""Number of sets in each worker's table. The number of connections limits the streams, and an overfull table forgets
+some."""
 
 
 class SharedStreams:

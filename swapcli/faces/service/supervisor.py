@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 FIRST_PAUSE_S = 0.1
 MAX_PAUSE_S = 5.0
 EARLY_S = 5.0
-"""A process that ends within this time has ended early: starting takes less than a second."""
+"""A process that ends within this time has ended early. Starting takes less than a second."""
 MAX_EARLY_ENDS = 8
-"""Consecutive early ends of one process after which the service ends: with the pauses in between, after 11 seconds or
-more."""
+"""Number of consecutive early ends of one process after which the service ends. With the pauses in between, this takes
+11 seconds or more."""
 KILL_AFTER_S = GRACE_S + 3.0
-"""Time from the stop signal until remaining processes are killed: they take at most `GRACE_S`."""
+"""Time from the stop signal until remaining processes are killed. They need at most `GRACE_S`."""
 
 HUNG_AFTER_S = 2.0 * GRACE_S
-"""Time without a heartbeat after which a process is killed: a draining process has none for `GRACE_S` or a little
-more."""
+"""Time without a heartbeat after which a process is killed. A draining process has no heartbeat for `GRACE_S` or a
+little more."""
 
 _DEFECT = 70
-"""`EX_SOFTWARE` of sysexits.h: the status of a worker that failed because of a defect."""
+"""The status `EX_SOFTWARE` from sysexits.h, for a worker that failed because of a defect."""
 _POLL_S = 1.0
 
 

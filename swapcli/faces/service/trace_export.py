@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 CLOSE_S: Final = 2.0
-"""Time for the last spans when the service stops."""
+"""Time for exporting the last spans when the service stops."""
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _STATUS: Final = "http.response.status_code"
 

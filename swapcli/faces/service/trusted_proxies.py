@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 Headers = Iterable[tuple[bytes, bytes]]
 
 MAX_FORWARDED_CHARACTERS = 1_024
-"""Part of `Forwarded` to read, from its right end: a dozen hops, and cheap to parse."""
+"""Maximum number of characters to read of `Forwarded`, from its right end: a dozen hops, which are cheap to parse."""
 
 _LOOPBACK = IPv4Address("127.0.0.1")
 _X_FORWARDED_FOR = b"x-forwarded-for"

@@ -16,7 +16,7 @@ from swapcli.faces.service.trusted_proxies import Headers, TrustedProxies
 from swapcli.faces.service.worker_group import GroupMember
 
 UNNAMED_PROXY = "UNNAMED_PROXY"
-"""The warning of the readiness page."""
+"""The code of the readiness page's warning."""
 
 _LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
 

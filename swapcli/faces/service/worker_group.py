@@ -21,8 +21,8 @@ from swapcli.faces.service.shared_memory import SharedCounts, SharedDocument, Sh
 from swapcli.faces.service.stream_limits import SharedStreams
 
 MAX_METRICS_BYTES = 2**22
-"""Metrics of a process: about 100 bytes per sample, with 15 samples per endpoint and status of a network. Only written
-memory is used."""
+"""Maximum size of a process's metrics: about 100 bytes per sample, with 15 samples per endpoint and status of a
+network. Only written memory is used."""
 
 MAX_PATH_BYTES = 4_096
 _STATUS_BYTES = 256
@@ -43,7 +43,7 @@ class WorkerGroup:
         self.size = size
         self.connections = SharedCounts(size)
         self.unnamed_proxies = SharedCounts(size)
-        """1 for each worker that has found such a proxy; the others have no count."""
+        """1 for each worker that has found a proxy that the settings do not name. The other workers have no count."""
         self.buckets = {each: SharedBuckets() for each in RequestClass}
         self.quotas = SharedBuckets()
         self.streams = SharedStreams(size)

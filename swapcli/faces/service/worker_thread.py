@@ -42,27 +42,29 @@ IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 MAX_EXPECTED_WAIT_S = 2.0
-"""An order is rejected if it is not expected to start within this time: a client that has waited longer has given
+"""An order is rejected if it is not expected to start within this time. A client that has waited longer has given
 up."""
 MAX_WAIT_S = 2.3
-"""An order that has waited this long is rejected: with `SWEEP_S` and a busy event loop, before 2.5 s."""
+"""An order that has waited this long is rejected. With `SWEEP_S` and a busy event loop, this happens before 2.5 s."""
 SWEEP_S = 0.1
 """Seconds between two checks for orders that have waited too long."""
 _PRECEDED_WAIT_S = 0.25
-"""The time that an order may wait however many rejected ones go before it: short, so that these are taken at their
-times, and long enough to keep the thread busy if they do not come back."""
+"""Maximum wait due to rejected orders that go before an order. It is short, so that rejected orders run at their retry
+times, and long enough to keep the thread busy if they do not return."""
 MAX_DEPTH = 12
-"""Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
+"""Maximum depth of nested jobs, which is enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
-"""How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
-other."""
+"""How many times longer than a waiting order the running order must be to be interrupted. Orders of similar length do
+not interrupt each other."""
 UNKNOWN_COST_S = 0.1
-"""An order of unknown cost interrupts others as if it took this long. This is longer than most orders take, so that
-many new clients do not interrupt orders immediately; only one of them interrupts at a time."""
+"""The cost that an order of unknown cost is assumed to have when it may interrupt others. Most orders take less, so
+many new clients do not interrupt orders immediately. Only one order of unknown cost interrupts at a time."""
 STUCK_S = 20.0
-"""Time without a check after which a search is stuck: the longest time observed between two checks is below 1 s."""
+"""Time without a check after which a search counts as stuck. The longest observed time between two checks is below 1
+s."""
 MAX_STUCK = 3
-"""Stuck threads still running, each of which takes part of the processor, at which the process should end."""
+"""Number of stuck threads still running at which the process should end, because each of them takes part of the
+processor."""
 
 
 class JobFigures(NamedTuple):

@@ -25,7 +25,7 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         "timeout": "timeout_s",
     }
 )
-"""Other words for settings, each with the name of the setting."""
+"""Synonyms of settings, each with the name of the setting."""
 
 
 def explain_synonym(name: str) -> str:

@@ -441,7 +441,7 @@ FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
     "integrator": _ROWS[IntegratorSettings],
     "service": _ROWS[ServiceSettings],
 }
-"""The rows, by group in `Settings` (empty for `Settings` itself) and field."""
+"""The table rows by group in `Settings` (empty for `Settings` itself) and by field."""
 
 TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values() for row in group.values()}
 """Every setting that does not belong to a network, by key."""
@@ -453,4 +453,4 @@ AGGREGATOR_TABLE: Final[Mapping[str, Setting]] = _ROWS[AggregatorSettings]
 """The settings of one aggregator, by the last part of the key."""
 
 NAMED_TABLES: Final[Mapping[str, Mapping[str, Setting]]] = {NETWORKS: NETWORK_TABLE, AGGREGATORS: AGGREGATOR_TABLE}
-"""The settings of each group whose members the user names."""
+"""The settings of each group whose members have names chosen by the user."""

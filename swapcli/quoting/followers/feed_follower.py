@@ -51,21 +51,22 @@ from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.sync import DiskReport, Progress
 
 _WAIT_S: Final = 1.0
-"""Time to wait for an entry before the newest id is checked: the server may have lost its data."""
+"""Time to wait for an entry before the latest id is checked, because the server may have lost its data."""
 _PAUSE_S: Final = (0.5, 1.0)
-"""Pause between attempts to reach the server: each costs little, and the market ages meanwhile. The pause is random so
-that replicas do not all load the snapshot at once."""
+"""Pause between attempts to reach the server. Each attempt costs little, and the market ages meanwhile. The pause is
+random so that replicas do not all load the snapshot at once."""
 _RANDOM: Final = SystemRandom()
-"""A separate generator: the state of the `random` module's functions belongs to the program."""
+"""A separate generator, because the state of the `random` module's functions belongs to the program that imports
+swapcli."""
 _EXTENSION_WAIT_S: Final = 1.0
 """Time that an order waits for the market at a block that is being read."""
 _EXTENSION_HOPS: Final = 2
-"""Hops from a token of the order: reaching the deepest pools in more hops loses most of the amount."""
+"""Maximum number of hops from a token of the order to the deepest pools. With more hops, most of the amount is lost."""
 _POOLS_OF_TOKEN: Final = 20
 _MAX_EXTENDED: Final = 16
-"""Sources with extra pools for each block; bounds their memory."""
+"""Maximum number of sources with extra pools for each block, which limits their memory."""
 _BATCH: Final = 16
-"""Entries per response of the server; bounds its size."""
+"""Maximum number of entries per server response, which limits its size."""
 
 
 class FollowedFeed:
@@ -187,7 +188,7 @@ class FeedFollower:
         """Whether no entry can be applied until a snapshot is loaded."""
         self._tried_snapshot: SnapshotVersion | None = None
         self._rejection: str | None = None
-        """Why the last snapshot tried cannot be used."""
+        """Why the last snapshot that was tried cannot be used."""
         self._parsed = _Parsed({}, {}, {})
         self._source: InMemorySource | None = None
         self._source_header: MarketHeader | None = None

@@ -30,9 +30,9 @@ from swapcli.state.store import IN_MEMORY, Store, StoredBlock, create_store, ope
 from swapcli.state.sync import ChainFollower, DiskReport, Progress, import_pools
 
 MAX_POOLS = 5_000
-"""Pools in memory. Quotes over more pools take long, and the other pools are illiquid."""
+"""Maximum number of pools in memory. Quotes over more pools take long, and the other pools are illiquid."""
 MAX_SAMPLED_POOLS = 32
-"""Pools to sample at each block: each needs one node call that contains fifty quotes."""
+"""Maximum number of pools to sample at each block. Each needs one node call, which contains fifty quotes."""
 RESELECT_AFTER_S = 300.0
 """Time after which the deepest pools are selected again."""
 

@@ -17,7 +17,7 @@ from swapcli.quoting.config.aggregators import definitions_of
 from swapcli.quoting.config.settings import AGGREGATORS, AggregatorSettings, variable_of
 
 ALL: Final = "all"
-"""The name that stands for all available aggregators, except those of packages, which must be named."""
+"""The name that stands for all available aggregators, except those from packages, which must be named."""
 
 
 def packaged_names() -> tuple[str, ...]:

@@ -32,7 +32,7 @@ REMOTE_RETRIES = 2
 
 
 OnFallBack = Callable[[str, str], object]
-"""Receives the reason why quotes are no longer live, as a sentence, and a hint on how to change that."""
+"""Called with the reason why quotes are no longer live, as a sentence, and a hint on how to change that."""
 
 
 def _say_nothing(sentence: str, hint: str) -> None:

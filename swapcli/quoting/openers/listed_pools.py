@@ -16,7 +16,8 @@ from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 
 _MAX_TOKENS: Final = 32
-"""The number of pairs grows with the square of the tokens: 32 tokens have 496. For more tokens, a store is better."""
+"""The number of pairs grows with the square of the number of tokens: 32 tokens have 496 pairs. For more tokens, a store
+is better."""
 
 
 class _NewestBlock:

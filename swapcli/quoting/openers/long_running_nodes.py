@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 PUBLIC_POLL_S: Final = 3.0
-"""The shortest pause between a service's polls of public nodes: it follows all networks all day, on shared nodes."""
+"""The shortest pause between a service's polls of public nodes, because it follows all networks all day on shared
+nodes."""
 
 
 class LastingNode(NamedTuple):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swapcli.state.store import Store
 
 STDIN = "-"
+"""The name of a market file that is read from stdin."""
 _LARGE_BYTES = 4 << 20  # about 4,000 pools, whose JSON takes ten times as long as starting Python
-"""The name of a market file that is read from the standard input."""
 
 
 class MarketOpener:

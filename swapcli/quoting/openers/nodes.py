@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 4
-"""Requests that a check may send to a public node: the preparation, the rehearsal, and one for tokens with unusual
-storage of balances."""
+"""Maximum number of requests that a check sends to a public node: the preparation, the simulation, and one for tokens
+that store balances in an unusual way."""
 
 
 class NodeOpener:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
 
 Warn = Callable[[str], object]
-"""Receives a warning as a sentence."""
+"""Called with a warning as a sentence."""
 
 
 def read_file(name: str) -> bytes:

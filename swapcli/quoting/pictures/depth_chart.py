@@ -35,7 +35,7 @@ HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
 """The margins of the chart, which hold its title and the labels of its scales."""
 FLOOR: Final = 0.0001
-"""The smallest price impact of the scale; smaller ones, and gains, are drawn there."""
+"""The smallest price impact on the scale. Smaller impacts, and gains, are drawn there."""
 _MIN_TICK_GAP: Final = 14.0
 
 

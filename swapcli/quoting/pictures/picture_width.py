@@ -5,7 +5,7 @@ from __future__ import annotations
 from swapcli.core.errors import InvalidOption
 
 MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 320, 720, 1_600
-"""For the narrowest phone; for a column of text; beyond the maximum, lines are too long to follow."""
+"""The width of the narrowest phone, of a column of text, and the width beyond which lines are too long to follow."""
 
 
 def parse_width(name: str, text: str | None) -> int:

@@ -44,7 +44,7 @@ class PoolSwap(NamedTuple):
 
 
 Hop = tuple[PoolSwap, ...]
-"""The pools between two tokens, the largest share first."""
+"""The pools between two tokens, with the largest share first."""
 
 
 class RoutePath(NamedTuple):

@@ -29,18 +29,20 @@ BAR = 6.0
 ROW_GAP, BLOCK_GAP = 3.0, 12.0
 NODE_LABEL, SYMBOL_HEIGHT = 17.0, 13.0
 SYMBOL_GAPS = (2.0, 3.0, 4.0, 5.0)
-"""Distances between a symbol and its bar, in the order in which they are tried."""
+"""Distances between a symbol and its bar, in the order in which to try them."""
 LINE, LABEL_PADDING = 14.0, 4.0
 LABEL_INDENT = 6.0
 MAX_LINES = 3
-"""Lines of a label: the longest protocol names take two in the narrowest gap, and the fee takes one."""
+"""Maximum number of lines of a label. The longest protocol names take two in the narrowest gap, and the fee takes
+one."""
 THIN = 12.0
-"""A ribbon thinner than text runs below its label, so that it does not strike through the text."""
+"""The width below which a ribbon is thinner than text. It then runs below its label, so that it does not strike through
+the text."""
 MIN_GAP_WIDTH = 110.0
-"""A gap between two layers, wide enough for the words in protocol names."""
+"""The minimum gap between two layers, which is wide enough for the words in protocol names."""
 NARROW_WIDTH = 560
 MAX_STRETCH = 1.25
-"""How much taller than the flow alone the rows may be before the scale grows: steep curves are hard to follow."""
+"""How much taller the rows may be than the flow alone before the scale grows. Steep curves are hard to follow."""
 MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW = 48.0, 320.0, 420.0
 _HEIGHT_STEP = 8.0
 RELAXATION_ROUNDS = 24

@@ -7,7 +7,7 @@ from html import escape
 from swapcli.core.encoding.text import printable_lines
 
 NOTE_SIZE = 11.0
-"""The size of the smallest text that reads well on a phone."""
+"""The smallest text size that reads well on a phone."""
 TITLE_SIZE = 15.0
 SURFACE, TEXT, MUTED, BAR = (
     ("#ffffff", "#131a24"),
@@ -20,7 +20,7 @@ HUES = (
     ("#2a6df0", "#6ea1ff"), ("#0d9488", "#3ccfbb"), ("#b7791f", "#f0b357"), ("#c0418d", "#f08cc6"),
     ("#7450d6", "#ac8fff"), ("#4d8f27", "#8bd06a"), ("#cf4a3f", "#ff9186"), ("#1583b0", "#5cc4ee"),
 )  # fmt: skip
-"""One color for each protocol, in the order of their appearance."""
+"""One color for each protocol, in the order in which protocols appear."""
 FONT = 'font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
 """The font of all text, as a CSS declaration."""
 

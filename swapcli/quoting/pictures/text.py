@@ -14,7 +14,7 @@ from swapcli.quoting.pictures.route_words import count, format_amount, format_ex
 
 SHARE_WIDTH = len("100.00%")
 _NAMED_POOLS = (None, 3, 2, 1)
-"""How many pools of each hop a line names, from all of them to the largest one."""
+"""How many pools of each hop a line names: first all of them (None), finally only the largest one."""
 
 ARROW = "→"
 BRANCH, LAST_BRANCH, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HANDLER: Final = "0x6cF1e9cA41f7611dEf408122793c358a3d11E5a5"
 """The TWAP contract, at the same address on every chain."""
 _CHAINS: Final = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
-"""The chains in the README that swapcli knows: Ethereum, Optimism, BNB, Polygon, Base, Arbitrum, Avalanche."""
+"""The chains in the README that swapcli supports: Ethereum, Optimism, BNB, Polygon, Base, Arbitrum, Avalanche."""
 _ZERO_WORD: Final = "0x" + "0" * 64
 _OWN_SAFE: Final = "0x" + "0" * 40
 _LAST_START_S: Final = 2**32 - 1

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 MAX_REQUESTS: Final = 120
-"""Requests of one measurement. It needs about ten, and a few more if pools must be read."""
+"""Maximum number of requests for one measurement. It needs about ten, and a few more if pools must be read."""
 _BEYOND_FEE: Final = 1.2
-"""How far a swap must move the price to count, as a multiple of the route's fee. Arbitrage gains nothing from less."""
+"""The smallest price move of a swap that is measured, as a multiple of the route's fee. Arbitrage gains nothing from
+smaller moves."""
 _REST_S: Final = 300.0
 _LEAST_SHARE: Final = 0.5
-"""The least share of the order's flow whose prices must be known: fewer pools say little about the route."""
+"""The minimum share of the order's flow for which prices must be known. Fewer pools say little about the route."""
 
 
 class MeasuredMarket(NamedTuple):

@@ -29,18 +29,20 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 
 MIN_SWAPS: Final = 12
-"""With fewer large swaps, the interval would be meaningless; chosen, like the other numbers here."""
+"""The minimum number of large swaps. With fewer, the interval would be meaningless. Chosen, like the other numbers
+here."""
 _MAX_SWAPS: Final = 300
 _LARGE_PART: Final = 0.8
-"""Large swaps make up this part of all squared displacements, and there are at least twice `MIN_SWAPS` of them."""
+"""The fraction of all squared displacements that large swaps make up. There are at least twice `MIN_SWAPS` of them."""
 _LEAST_PART: Final = 0.1
-"""A swap is large if it displaces the price by this fraction of the largest displacement, ignoring some outliers:"""
+"""A swap is large if it displaces the price by this fraction of the largest displacement, which ignores some
+outliers:"""
 _OUTLIERS: Final = 4
 _MAX_DISPLACEMENT: Final = 1.0
 """A price that moves by a factor of e in one step is an attack or a broken pool."""
 _REST_CELLS: Final = 8
-"""Parts of the time before a swap, which is as long as the time it is followed: the median of their medians is the
-price at rest."""
+"""Number of parts into which the time before a swap is divided. That time is as long as the time for which the swap is
+followed. The median of the parts' medians is the price at rest."""
 _AWAY_PART: Final = 2 / 3
 """A swap counts if it displaces the price by at least this fraction of its own move."""
 _OWN_PART: Final = 0.25
@@ -50,17 +52,17 @@ _LONGEST_PART: Final = 0.1
 """How long a swap is followed, as a fraction of the path, and at most:"""
 _LONGEST_S: Final = 3600.0
 _SCALES: Final = (1, 8, 64)
-"""If nothing is seen to come back this long after swaps, the search repeats with an 8th and a 64th of that time."""
+"""If no refill is visible this long after swaps, the search is repeated with an 8th and a 64th of that time."""
 _FOLLOWED: Final = 8
-"""The number of half-lives for which a swap is followed, once they are known."""
+"""The number of half-lives for which a swap is followed, once the half-life is known."""
 _LEAST_WIDTH: Final = 0.1
-"""The smallest interval width used for weights: at lags at which nothing has moved yet, the width is 0."""
+"""The smallest interval width used for weights. At lags at which nothing has moved yet, the width would be 0."""
 _HALF_LIVES: Final = 48
 _RESAMPLES: Final = 200
 _LEAST_SHARE: Final = 0.03
-"""A smaller average share over the lags is not a refill: paths of random walks can show as much."""
+"""A smaller average share over the lags does not count as a refill, because random walks can show as much."""
 _UNINFORMATIVE: Final = 0.5
-"""If neither no refill nor this share can be excluded, the result is unknown."""
+"""If neither 0 nor this share can be excluded as the refill, the result is unknown."""
 
 
 class RefillPoint(NamedTuple):

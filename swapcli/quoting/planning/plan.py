@@ -50,21 +50,22 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
 
 _BAND_DEVIATIONS: Final = 3.0
-"""Half the width of the price band, in standard deviations of the price over the horizon: 1 move in 370 exceeds it;
-chosen."""
+"""Half the width of the price band, in standard deviations of the price over the horizon. 1 move in 370 exceeds it.
+Chosen."""
 _LEAST_BAND: Final = 0.02
-"""The smallest half-width of a price band: the refill alone would leave a narrower one; chosen."""
+"""The smallest half-width of a price band. The refill alone would leave a narrower band. Chosen."""
 _UNKNOWN_BAND: Final = 0.05
-"""The half-width of the price band if the volatility is unknown; chosen."""
+"""The half-width of the price band if the volatility is unknown. Chosen."""
 _LEAST_GROWTH: Final = 1.01
-"""The least output of an order, as a multiple of the output of half the order: less means that it drains the pools;
-chosen."""
+"""The minimum output of an order, as a multiple of the output of half the order. An order with less drains the pools.
+Chosen."""
 _PROBE_SHARE: Final = 4_096
 """The mid price is the price of this fraction of the order, which is too small to move prices."""
 _PROBE_OUTPUT: Final = 100_000
-"""Base units of output that determine a price to a thousandth of a percent; smaller probes are doubled."""
+"""The minimum output of the probe, in base units, so that it determines a price to a thousandth of a percent. Smaller
+probes are doubled."""
 _USUAL_PARTS: Final = 8
-"""The usual number of parts, unless it is given; chosen."""
+"""The usual number of parts if none is given. Chosen."""
 
 
 class PriceBand(NamedTuple):

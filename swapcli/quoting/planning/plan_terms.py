@@ -13,7 +13,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.value_types import PERCENTAGE, ValueType, choice, whole_number, whole_seconds
 
 MIN_HORIZON_S, MAX_HORIZON_S = 60, 30 * DAY_S
-"""Shorter plans have no time between blocks, and a volatility measured over hours does not predict longer ones.
+"""Shorter plans leave no time between blocks. A volatility measured over hours does not predict longer plans.
 Chosen."""
 AUTO: Final = "auto"
 _SHOWN_CHARACTERS: Final = 40

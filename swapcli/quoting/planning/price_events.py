@@ -27,11 +27,11 @@ from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.node import LogFilter, Node
 
 _FIRST_BLOCKS: Final = 256
-"""Blocks in the first range; later ranges grow, as in `state.mined.recent_swaps`."""
+"""Number of blocks in the first range. Later ranges grow, as in `state.mined.recent_swaps`."""
 _MANY: Final = 2_000
 _NO_FIELDS: Final[Mapping[str, object]] = {}
 ENOUGH: Final = 6_000
-"""Events of a route: this many are enough to measure a refill, and more would take seconds."""
+"""Number of events of a route that is enough to measure a refill. Reading more would take seconds."""
 
 
 class PoolUpdate(NamedTuple):
@@ -49,7 +49,8 @@ class PoolUpdate(NamedTuple):
 
 
 class FoundUpdates(NamedTuple):
-    """The changes of pools since `first_block`, in order. `problem` says what ended the search early, if anything did."""
+    """The changes of pools since `first_block`, in order. `problem` says what ended the search early, if anything
+    did."""
 
     updates: tuple[PoolUpdate, ...]
     first_block: int

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PRICE_MOVE_PPM: Final = 10_000
-"""How much the price may have risen since the payload was built; chosen for the minutes in which it is valid."""
+"""How much the price may have risen since the payload was built. Chosen for the minutes in which a payload is valid."""
 
 
 class FreshPrices(NamedTuple):

@@ -14,7 +14,7 @@ from swapcli.core.records import NamedTuple
 
 _SQRT_PRICE: Final = "sqrt_price_x96"
 _LEAST_WEIGHT: Final = 0.005
-"""The smallest weight of a leg that counts: pools that carry less are dust, with arbitrary prices."""
+"""The minimum weight of a leg. Pools that carry less are dust, with arbitrary prices."""
 
 
 class RouteLeg(NamedTuple):

@@ -18,15 +18,16 @@ from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 _MAX_INTERVALS: Final = 120
 _MIN_INTERVALS: Final = 24
 _APART: Final = 4
-"""Intervals between the medians of the long scale. Those of the short scale are adjacent."""
+"""Number of intervals between the medians compared on the long scale. On the short scale, adjacent medians are
+compared."""
 _HALF_LIVES: Final = 8
-"""Half-lives of a displacement in an interval, so that displacements last for only part of it."""
+"""Length of an interval in half-lives of a displacement, so that displacements last for only part of an interval."""
 _MIN_MOVED: Final = 8
-"""Minimum number of intervals in which the price moved; with fewer, the pools have hardly traded. Chosen."""
+"""Minimum number of intervals in which the price moved. With fewer, the pools have hardly traded. Chosen."""
 _GROUPS: Final = 8
 _RELATIVE_ERROR: Final = 2.85
-"""The relative standard error of the variance, for Brownian motion, times the square root of the number of intervals;
-simulated."""
+"""The relative standard error of the variance, for Brownian motion, times the square root of the number of intervals.
+Found by simulation."""
 _Z_90: Final = 1.645
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 _AGE: Final = "block"
-"""The check of the latest block's age."""
+"""The id of the check of the latest block's age."""
 
 
 def check_nodes(run: RunContext) -> Iterator[ProofItem]:

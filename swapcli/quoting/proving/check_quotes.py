@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 _MAX_IMPACT_PERCENT: Final = 100
-"""A large order on a thin network is simulated too: nobody signs it."""
+"""The impact limit for simulations. A large order on a thin network is simulated too, because nobody signs it."""
 _SYMBOL_CHARACTERS: Final = 12  # in the name of a file
 
 

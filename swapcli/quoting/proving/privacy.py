@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OWN_NODE: Final = "your node"
 _MAX_CHARACTERS: Final = 600  # characters of a reason, which may quote a contract; chosen
 _MIN_SECRET_CHARACTERS: Final = 12
-"""Shorter texts could be ordinary words; chosen."""
+"""Texts shorter than this are not replaced, because they could be ordinary words. Chosen."""
 
 
 class Privacy:

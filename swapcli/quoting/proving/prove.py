@@ -43,10 +43,10 @@ DEFAULT_ORDERS: Final = 20
 DEFAULT_RECENT: Final = 2
 DEFAULT_TIME_S: Final = 120.0
 DEFAULT_REQUESTS: Final = 800
-"""Twenty quotes on public nodes that confirm each other, with their simulations, take about 300 requests; the recent
-swaps of 30 venues take about 200."""
+"""Default number of requests. Twenty quotes on public nodes that confirm each other, with their simulations, take about
+300 requests. The recent swaps of 30 venues take about 200."""
 _OFFER_ORDERS: Final = 2
-"""Public aggregators limit anonymous clients to a few requests; chosen."""
+"""Number of orders sent to public aggregators, which limit anonymous clients to a few requests. Chosen."""
 _MAX_RECENT: Final = 50  # a bound against mistakes; chosen
 
 Report = Callable[[ProofItem], object]
@@ -67,7 +67,8 @@ _STAGES: Final = {
     ProofStage.OFFERS: _Share(check_offers, 10, 12),
     ProofStage.PROOFS: _Share(check_proofs, 0, 13),
 }
-"""The shares are chosen: quotes take most requests, and each stage gets enough to check something."""
+"""The stages with their shares of the limits. Quotes take most requests, and each stage gets enough to check something.
+Chosen."""
 
 
 @checks_arguments

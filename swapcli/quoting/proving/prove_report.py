@@ -23,7 +23,7 @@ _WORDS: Final = {
     ProofOutcome.NOT_CHECKED: ("not checked", "not checked"),
 }
 OUTCOMES: Final = tuple(_WORDS)
-"""The outcomes in the order in which people read them."""
+"""The outcomes, in the order in which people read them."""
 
 
 def outcome_word(outcome: ProofOutcome, count: int) -> str:

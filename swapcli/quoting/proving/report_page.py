@@ -42,7 +42,7 @@ _TITLES: Final = {
 }
 _HIDDEN_FACTS: Final = frozenset({"sha256"})
 _ID_CHARACTERS: Final = 40
-"""Longer hex words are hashes or addresses. The page shortens them; the JSON has them in full."""
+"""The length above which hex words are hashes or addresses. The page shortens them, and the JSON has them in full."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #16191d; --muted: #5a6472; --line: #dfe3e8;

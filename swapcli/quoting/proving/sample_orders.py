@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
 
 MAX_ORDERS: Final = 200
-"""A guard against typing errors; chosen."""
+"""Maximum number of orders, as a guard against typing errors. Chosen."""
 _TOKENS: Final = 6
-"""Enough for 30 pairs, and few enough that all of them are main tokens; chosen."""
+"""Number of tokens: enough for 30 pairs, and few enough that all of them are main tokens. Chosen."""
 _STABLECOINS: Final = 2
-"""Others behave as these do; chosen."""
+"""Number of stablecoins. Further stablecoins behave in the same way. Chosen."""
 _SIZES_USD: Final = (1_000, 100, 10_000, 10, 100_000)
-"""From an everyday swap to one that splits over many pools; chosen."""
+"""Sizes from an everyday swap to one that is split over many pools. Chosen."""
 
 
 class SampleOrder(NamedTuple):

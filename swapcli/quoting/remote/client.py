@@ -28,13 +28,14 @@ from swapcli.state.connect_failure import USER_AGENT
 DEFAULT_RETRIES = 2
 
 TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
-"""HTTP statuses that may not recur on another attempt."""
+"""HTTP statuses after which another attempt may succeed."""
 
 _KEEP_ALIVE_S = 4.0
-"""Shorter than the idle timeout of common servers (5 s and more), so that the client closes a connection first."""
+"""How long idle connections are kept: shorter than the idle timeout of common servers (5 s and more), so that the
+client closes a connection first."""
 
 RevealKey = Callable[[], str]
-"""Returns the API key; called only to send it."""
+"""Returns the API key. It is called only to send the key."""
 
 
 class ServiceRequest(NamedTuple):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 _DIFFERENCE_PPM: Final = 1_000
-"""A payload that pays less than a fresh quote by more than this is worth a warning."""
+"""A payload that pays less than a fresh quote by more than this gets a warning."""
 
 
 def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:

@@ -49,7 +49,7 @@ _HINT_OWN_VARIANTS: Final = (
 
 
 AnyChecker: TypeAlias = "PayloadChecker | AccountChecker"
-"""A checker of either kind of network."""
+"""A checker for any kind of network."""
 
 
 class PayloadChecker(NamedTuple):

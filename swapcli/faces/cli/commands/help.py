@@ -30,7 +30,7 @@ ALIASES = MappingProxyType(
         **dict.fromkeys(("docker", "kubernetes", "nginx"), "deploy"),
     }
 )
-"""Other words for a topic. Commands have their own pages."""
+"""Aliases of topics. Commands have their own pages."""
 
 app = CommandApp()
 

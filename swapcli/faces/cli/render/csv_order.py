@@ -11,7 +11,7 @@ ORDER_COLUMNS: Final = (
     "network", "inputToken", "inputTokenAddress", "inputTokenDecimals", "outputToken", "outputTokenAddress",
     "outputTokenDecimals",
 )  # fmt: skip
-"""The columns without which amounts in base units cannot be read, in every CSV of orders."""
+"""The columns that every CSV of orders has, because amounts in base units cannot be read without them."""
 
 
 def order_columns(network: Network, token_in: Token | None, token_out: Token | None) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from swapcli.core.records import NamedTuple
 
 READABLE_WIDTH = 12
-"""A narrower cell is too short to be useful; this fits a short id, an amount in USD, and most symbols."""
+"""The width below which cells are too short to be useful. It fits a short id, an amount in USD, and most symbols."""
 
 
 class Column(NamedTuple):

@@ -15,7 +15,7 @@ from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction, traded_tokens
 
 HEAD, TAIL = 18, 8
-"""The number of characters that shortened calldata shows at its start and its end."""
+"""The number of characters that shortened calldata keeps at its start and at its end."""
 _LABELS = {"maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
 
 

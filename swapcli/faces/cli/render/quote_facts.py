@@ -35,7 +35,7 @@ IMPACT_NOTES = {
 _SHOWN_GAIN_BPS = 0.5
 _MIN_SHOWN_BPS = 0.01
 _MAX_WRITTEN = 12
-"""Maximum characters of an amount to show as the user wrote it."""
+"""Maximum length, in characters, of an amount that is shown exactly."""
 
 
 @dataclass(frozen=True, slots=True)

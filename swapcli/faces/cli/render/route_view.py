@@ -30,7 +30,8 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
-"""Large orders have many paths and pools of less than 1%, and none of them affects a person's decision."""
+"""The share (1%) below which paths and pools are combined. Large orders have many of them, and none matters to a
+person's decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.list_view import Column, ListView
 
 LEAST_WIDTH = 5
-"""Two characters and the three dots of an ASCII ellipsis."""
+"""Room for two characters and the three dots of an ASCII ellipsis."""
 TITLE_WIDTH = 18
-"""The longest column title in this program; titles that are token symbols can be longer."""
+"""The length of the longest column title in this program. Titles that are token symbols can be longer."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40,64}")
 _NUMBER = re.compile(r"([-+<~$]*)([0-9][0-9,]*)(?:\.([0-9]+))?(%?(?: \S+)?)")
 

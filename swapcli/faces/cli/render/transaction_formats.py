@@ -35,7 +35,7 @@ def format_transactions(output_format: str, prepared: _Payload) -> str:
 
 
 _AS_REQUESTS: Final = "web3"
-"""The format of objects that libraries accept."""
+"""The format whose objects libraries accept as requests."""
 
 
 class _PayloadParts(NamedTuple):

@@ -19,7 +19,7 @@ from swapcli.quoting.swap_check import blocked_check, without_payload
 _FIRST = ("verdict", "dangers")
 _LABELS = ("warning: ", "note: ")
 MAX_LISTED, MAX_BRIEF_LISTED = 100, 25
-"""Entries of a list if the call gives no limit."""
+"""Maximum number of list entries if the call gives no limit."""
 
 
 class CommandOutput(NamedTuple):

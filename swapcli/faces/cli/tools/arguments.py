@@ -32,18 +32,19 @@ from swapcli.faces.cli.tools.tool_table import (
 from swapcli.quoting.order_keys import AMOUNT, TOKEN_IN, TOKEN_OUT, with_current_keys
 
 MAX_TEXT = 10_000
-"""Characters of an argument: the system limits the words of a command to 128 KiB each."""
+"""Maximum characters of an argument. The system limits each word of a command line to 128 KiB."""
 MAX_STDIN_TEXT = 1_000_000
-"""Characters of an argument on stdin, which the command limits itself."""
+"""Maximum characters of an argument on stdin, whose length the command limits further."""
 MAX_SHORT_TEXT = 200
-"""Characters of a part of an order."""
+"""Maximum characters of a field of an order."""
 MAX_DIGITS = 6
-"""Digits of an offset or a limit."""
+"""Maximum digits of an offset or a limit."""
 MAX_EXACT, EXACT_DIGITS = 2**53, 15
-"""Integers up to the first and decimals with the second number of digits survive as numbers in JSON."""
+"""The largest integer, and the number of digits of a decimal, that stay exact as JSON numbers."""
 _SHOWN = 60
 _WHOLE_DOCUMENT = ("--json", f"--get={WHOLE}")
-"""An agent's tool is a program: by --get, it gets no prices that are not real unless the user requested them."""
+"""Options that let the command treat an agent's tool as a program: with --get, prices that are not real are an error
+unless the user requested them."""
 _BOOLEANS = {"true": True, "false": False}
 _ORDER_EXAMPLE = 'as in [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}]'
 _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -54,7 +55,7 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "PRICE": ("integer", "string"),
     }
 )
-"""The JSON types of numbers, by the metavars of their options."""
+"""The JSON types of numeric arguments, by the metavars of their options."""
 
 
 class CommandLine(NamedTuple):
@@ -272,7 +273,7 @@ def _shown(value: object) -> str:
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys(("from", "from_address", "account", "owner"), "sender"), "recipient": "destination"}
 )
-"""Names that wallets and nodes use, with those of the arguments."""
+"""Argument names of wallets and nodes, each with the name of the same argument here."""
 
 
 def _unknown_argument(

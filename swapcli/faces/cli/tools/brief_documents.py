@@ -17,18 +17,18 @@ from swapcli.core.encoding.text import shorten_id, truncate
 from swapcli.faces.cli.tools.tool_table import ToolDefinition
 
 MAX_RESPONSE_BYTES: Final = 4_000
-"""The size of a result as JSON, with the text in it."""
+"""Maximum size of a result as JSON, including its text."""
 MAX_TEXT_BYTES: Final = 3_400
-"""The size of the text of a result as a JSON string; the rest is for the envelope and a link."""
+"""Maximum size of a result's text as a JSON string. The rest of the response is for the envelope and a link."""
 MAX_ECHO: Final = 200
-"""Characters of a value that an agent gave, in any text of a result."""
+"""Maximum characters of a value from the agent that any text of a result repeats."""
 _MAX_MESSAGE: Final = 600
 _NOTES_BYTES: Final = 300
-"""Room for notes on what is left out."""
+"""Room for notes on what was omitted."""
 _MIN_TEXT: Final = 60
 _SIGNIFICANT_DIGITS: Final = 6
 _WHOLE_FROM: Final = 10.0**_SIGNIFICANT_DIGITS
-"""Numbers from here on have no digits after the point."""
+"""The number from which on amounts have no digits after the decimal point."""
 _COMPACT: Final = (",", ":")
 
 _UNUSED: Final = frozenset(
@@ -40,7 +40,7 @@ _UNUSED: Final = frozenset(
         "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
     }
 )  # fmt: skip
-"""Fields that no brief document has: for programs, or repeated by other fields."""
+"""Fields that brief documents omit, because they are for programs or repeat other fields."""
 _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "balance": frozenset({"amount"}),
@@ -64,7 +64,8 @@ _PERCENT_FIELDS: Final = MappingProxyType(
         "slippage": "slippagePercent",
     }
 )
-"""The names of percentages in documents of tools, by those of the commands: the unit is part of the name."""
+"""The names of percentage fields in the tools' documents, by their names in the commands' documents. They include the
+unit."""
 
 
 def name_units(document: Any) -> Any:

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import ErrorJson
 
 MAX_PROCESSES: Final = 4
-"""Commands at a time; further calls wait. An agent seldom needs more, and each takes a processor."""
+"""Maximum number of commands at a time. Further calls wait. An agent seldom needs more, and each command takes a
+processor."""
 TIMEOUT_S: Final = 300.0
-"""Time of a command: an agent that waits longer has given up. Live reads of many pools take up to a minute."""
+"""Time limit of a command: an agent that waits longer has given up. Live reads of many pools take up to a minute."""
 PROGRESS_S: Final = 2.0
-"""Time between reports of progress: clients that receive them do not time out."""
+"""Interval between progress reports, which keep clients from timing out."""
 MAX_FOUND_TOKENS: Final = 5
-"""Tokens of a look-up: a node receives requests for each pair of them."""
+"""Maximum number of tokens to look up. A node receives requests for each pair of them."""
 _BUILD, _CHECK, _DECODE, _FIND = "build_transaction", "check", "decode", "find_pools"
 
 

@@ -15,7 +15,7 @@ from swapcli.faces.mcp.tool import Resource
 
 URI: Final = "swapcli://payload/"
 MAX_PAYLOADS: Final = 64
-"""Payloads that are kept, the newest ones: a quote expires after a minute."""
+"""Number of latest payloads to keep. A quote expires after a minute."""
 _DIGEST_CHARACTERS: Final = 16
 _JSON: Final = "application/json"
 TEMPLATE: Final = Resource(

@@ -10,7 +10,7 @@ from swapcli.faces.mcp.tool import Resource
 
 URI: Final = "swapcli://proof/"
 MAX_PROOFS: Final = 16
-"""The number of newest proofs to keep: each takes up to a few hundred kilobytes."""
+"""Number of latest proofs to keep. Each takes up to a few hundred kilobytes."""
 _DIGEST_CHARACTERS: Final = 16
 _JSON: Final = "application/json"
 

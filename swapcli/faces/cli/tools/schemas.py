@@ -71,7 +71,7 @@ _DESCRIPTIONS: dict[str, str] = {
     "networks": "",
     "tokens": "Symbols or addresses.",
 } | {each.name: each.tool for each in QUOTE_PARAMETERS if each.tool is not None}
-"""Descriptions of arguments that are shorter than the help of their options, or say what only agents need."""
+"""Descriptions of arguments that are shorter than their options' help, or say what only agents need to know."""
 _SCHEMA_VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 

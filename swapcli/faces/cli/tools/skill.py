@@ -26,7 +26,7 @@ INSTRUCTIONS = (
     'Responses are brief; detail "full" returns everything. For the rest of a list, pass nextOffset as offset.',
     "After an error, make the call in next. If next has no tool, its reason says what to do.",
 )
-"""The rules for agents, in the order of their work."""
+"""The rules for agents, in the order in which they need them."""
 _USES = (
     "Use it for prices, quotes and the depth of token pairs, for unsigned swap transactions, and to check a payload"
     " before it is signed."

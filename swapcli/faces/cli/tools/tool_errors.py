@@ -71,7 +71,7 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         "INTERNAL": NextStep("tell the user: this is a bug in swapcli"),
     }
 )
-"""The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
+"""The next step by error code. For other codes, it depends on the branch of the error tree and the exit status."""
 _USAGE_STATUS = 2
 _CORRECT = "correct the call as message and hint describe"
 

@@ -22,7 +22,7 @@ ORDER_FIELDS = (TOKEN_IN, TOKEN_OUT, AMOUNT)
 TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 """Arguments of the tools that name one token."""
 MAX_ORDERS = 15
-"""Orders of a batch: the most that fit in one response."""
+"""Maximum number of orders in a batch, so that the result fits into one response."""
 
 
 class ToolDefinition(NamedTuple):

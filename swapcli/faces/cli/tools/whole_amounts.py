@@ -20,7 +20,7 @@ _BOUGHT = frozenset(
 _OF_TOKEN = frozenset({"amount", "allowance"})
 _SOLD_TOKENS, _BOUGHT_TOKENS = ("inputToken", "tokenIn", "token_in"), ("outputToken", "tokenOut", "token_out")
 _ORDERS = ("order", "route", "quote", "swap")
-"""The fields of a document that hold its order, where the document itself names no tokens."""
+"""The fields of a document that contain its order, if the document itself names no tokens."""
 
 FindToken = Callable[[object], Token | None]
 

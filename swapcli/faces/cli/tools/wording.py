@@ -14,13 +14,13 @@ _COMMAND = re.compile(r"\bswapcli ([a-z]+)(?: [a-z]+)?(?= (?:lists|shows|has|say
 _USERS_COMMAND = re.compile(r"\bswapcli [^;,.]*")
 _QUOTED = re.compile(r'("[^"]*")')
 _SETTINGS = {"rpc-url": "the setting rpc_url", "api-url": "the setting api_url", "store": "the setting store_dir"}
-"""Options that only the user has, and the settings that have the same effect."""
+"""Options that only the user can set, and the settings with the same effect."""
 _PHRASES = {
     "give --rpc-url URL, or set ": "ask the user to set rpc_url or ",
     "give --rpc-url URL": "ask the user to set rpc_url",
     "add --offline": "set offline to true",
 }
-"""Phrases about options that would not be sentences if only the option were replaced."""
+"""Replacements for phrases about options in which replacing only the option would not give a sentence."""
 _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 

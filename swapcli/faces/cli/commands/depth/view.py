@@ -21,7 +21,8 @@ MAX_BAR_WIDTH: Final = 24
 _IMPACT: Final = Column("impact", is_whole=True)
 _GAP: Final = 2
 _SMALLEST_BAR: Final = 0.0001
-"""The price impact of an empty bar: bars grow with its logarithm, because it covers several orders of magnitude."""
+"""The price impact at which a bar is empty. Bars grow with the logarithm of the impact, which covers several orders of
+magnitude."""
 _FEES: Final = {
     ImpactBasis.USD: "pool fees included",
     ImpactBasis.POOLS: "without pool fees",

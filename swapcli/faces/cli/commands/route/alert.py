@@ -34,7 +34,7 @@ _EXAMPLE: Final = "write FIELD OP NUMBER, as in --when 'outputAmount >= 47000000
 FIRST_RETRY_S: Final = 1.0
 MAX_RETRY_S: Final = 15.0
 _JOIN_S: Final = 2.0
-"""Time for a delivery in progress when the watch ends. The thread is a daemon."""
+"""Time that a delivery in progress gets when the watch ends. The thread is a daemon."""
 
 
 class Condition(NamedTuple):

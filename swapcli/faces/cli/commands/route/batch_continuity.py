@@ -10,9 +10,10 @@ from swapcli.faces.cli.commands.route.batch_results import EarlierResult
 from swapcli.faces.cli.order_entries import Entry
 
 MAX_REPEATED_ORDERS: Final = 8
-"""Earlier orders to quote again: most settings change the quotes of some of them."""
+"""Number of earlier orders to quote again. Most changes of settings affect the quotes of some of them."""
 TOLERANCE: Final = 1e-5
-"""Relative difference between two quotes on one state: 0.1 bps, more than a search may gain from earlier orders."""
+"""Allowed relative difference between two quotes on one state: 0.1 bps, more than a search may gain from earlier
+orders."""
 
 _AMOUNTS: Final = ("outputAmount", "minReceived")
 

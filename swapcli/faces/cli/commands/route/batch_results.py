@@ -23,9 +23,9 @@ QUOTE_COLUMNS = (
     *ORDER_COLUMNS, "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
     "outputAfterGas", "gasValueSource", "expiresAt", "state", "warnings", "errorCode", "errorMessage",
 )  # fmt: skip
-"""The columns of a quote as CSV: the order, and fields of its result."""
+"""The CSV columns of a quote: the order, and fields of its result."""
 CSV_COLUMNS = ("id", *QUOTE_COLUMNS)
-"""The columns of a batch as CSV."""
+"""The CSV columns of a batch."""
 
 
 def csv_row(order: Mapping[str, object], result: Mapping[str, object]) -> dict[str, object]:
@@ -40,9 +40,10 @@ def csv_row(order: Mapping[str, object], result: Mapping[str, object]) -> dict[s
 _CSV_HEADER: Final = ",".join(CSV_COLUMNS)
 _JSON_START: Final = '{"id": '
 _MAX_LINE_BYTES: Final = 1 << 24
-"""Larger than any result: a route with hundreds of pools takes 100 KB."""
+"""Longer than any result. A route with hundreds of pools takes 100 KB."""
 _LATEST: Final = 64
-"""Results at the end of the file to parse completely. Parsing all of them would take as long as some quotes."""
+"""Number of results at the end of the file to parse completely. Parsing all results would take as long as some
+quotes."""
 _MAX_SHOWN_CHARACTERS: Final = 60
 
 
