@@ -163,7 +163,7 @@ def _in_order(session: Session, words: list[str], network: str | None = None) ->
         found = [*(word for word in found if word != amounts[0]), amounts[0]]
     is_misplaced = found != words and network is not None and not _is_network(session, network)
     if found != words and not (is_misplaced and any(_is_network(session, word) for word in words)):
-        session.output.note(printable(f"read as {' '.join(found)}; the order is TOKEN_IN TOKEN_OUT AMOUNT"))
+        session.output.note(printable(f"read as {' '.join(found)}; next time, write TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
 
 

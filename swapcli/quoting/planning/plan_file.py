@@ -212,7 +212,9 @@ def _parse(name: str, content: bytes) -> PlanJson:
     version = document["planVersion"]
     if version != PLAN_VERSION:
         raise _invalid(
-            name, f"is a plan of version {printable(str(version))[:20]}; this swapcli reads version {PLAN_VERSION}"
+            name,
+            f"is a plan of version {printable(str(version))[:20]}; this version of swapcli reads version "
+            f"{PLAN_VERSION}",
         )
     if document.get("digest") != seal(document)["digest"]:
         raise _invalid(

@@ -43,7 +43,7 @@ def classify_error(
     if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol | httpx.InvalidURL):
         # These messages repeat the data to send, including the key.
         return FailedAttempt(
-            Unreachable(f"the request to {service.netloc} cannot be written in HTTP", details=details), False
+            Unreachable(f"the request to {service.netloc} would not be valid HTTP", details=details), False
         )
     # The parser, h11, complains about malformed bytes and about bodies that end early. A head that ends early is an
     # error of httpcore, and a body of known length cannot be malformed, so that only chunks leave both possible.

@@ -212,7 +212,7 @@ def _amount_to_buy(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]
     if order.reverse and 0 < least < order.amount:
         wanted = whole_tokens(order.amount, order.token_out.decimals)
         larger = format_short_amount(-(-(order.amount**2) // least), order.token_out.decimals, rounds_up=True)
-        note = f"not guaranteed: write {larger} to get at least about {wanted}"
+        note = f"not guaranteed: to get at least about {wanted}, buy {larger}"
         yield Fact("To buy", f"{wanted} {symbol(order.token_out)}", note)
 
 
@@ -336,9 +336,9 @@ def _within(gap_bps: float, unit: str = "") -> str:
 def _changing_note(figures: QuoteFigures) -> str:
     """Return that pools of the route change without a trade, and the time for which they are quoted."""
     count = len(figures.changing_pools)
-    pools = "1 pool changes" if count == 1 else f"{count} pools change"
+    pools, are = ("1 pool changes", "is") if count == 1 else (f"{count} pools change", "are")
     block = f"block {figures.state.block}" if figures.state.block is not None else "the state"
-    return f"{pools} with time, a rate or a hook, and are quoted as of {block}"
+    return f"{pools} with time, a rate or a hook, and {are} quoted as of {block}"
 
 
 def _state(figures: QuoteFigures) -> Fact:

@@ -179,7 +179,8 @@ class ToolCaller:
                 return await self._processes.run(line)
         except TimeoutError:
             raise Cancelled(
-                f"{tool.name} took longer than {self._timeout_s:g} seconds", hint="request less, or try again later"
+                f"{tool.name} took longer than {self._timeout_s:g} seconds",
+                hint="narrow the request, or try again later",
             ) from None
 
 

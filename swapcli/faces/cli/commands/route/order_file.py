@@ -27,6 +27,8 @@ def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[s
     name = printable(file)
     if order_id is not None:
         entries = [entry for entry in entries if str(entry["id"]) == order_id]
+    if order_id is not None and not entries:
+        raise InvalidInput(f"{name} has no order with the id {printable(order_id)}", hint="check the id")
     if len(entries) != 1:
         which = "" if order_id is None else f" with the id {printable(order_id)}"
         raise InvalidInput(f"{name} has {len(entries)} orders{which}, not one", hint="choose one order with --id")
