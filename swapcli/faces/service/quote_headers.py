@@ -45,7 +45,7 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 def payload_headers(
     source: InMemorySource, result: RouteResult, terms: SwapTerms, payload: UnsignedTransaction
 ) -> Headers:
-    """Return the headers for `payload`, a transaction that `source` has just built from `result` on `terms`."""
+    """Return the headers for `payload`, a transaction that `source` has just built from `result` and `terms`."""
     state, impact = source.state_source, payload_impact(source, result, payload)
     warnings = quote_warnings(impact, state, terms_of_payload(payload, terms))
     return _headers(state, warnings, impact)

@@ -48,7 +48,7 @@ ARGUMENT_ORIGIN = "argument"
 class UserSettings(NamedTuple):
     """The settings of the user who runs this process, the settings file, and the program's data folder.
 
-    `problem` says why the home folder is unknown, if that is because of HOME.
+    `problem` says why the home folder is unknown, if HOME is the cause.
     """
 
     settings: Settings

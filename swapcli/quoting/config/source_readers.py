@@ -94,7 +94,7 @@ def home_folder() -> Path:
 
 
 def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
-    """Return a sentence on why the user has no home folder, if that is because of HOME, or None."""
+    """Return a sentence on why HOME names no home folder, or None if HOME is not the problem."""
     return user_folders.home_problem(environ, str(home))
 
 

@@ -131,7 +131,7 @@ def _single_path_in_short(figures: QuoteFigures) -> str:
 
 
 def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, verbose: bool) -> Iterator[Fact]:
-    """Yield the facts below a route in output order: those the user requested, or all with `verbose`."""
+    """Yield the facts to print below a route, in order: those that the user requested, or all facts with `verbose`."""
     if verbose:
         yield _amount_fact("You sell", figures.amount_in, answer.order.token_in, answer.result.input_token.price_usd)
         yield _amount_fact(

@@ -195,7 +195,7 @@ class FoundTokens:
         self._tokens: set[tuple[str, str]] = set()
 
     def options(self, server: ServerOptions) -> ServerOptions:
-        """Return the server's options, with this directory as the store."""
+        """Return the server's options, with the directory of looked-up pools as the store."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="swapcli-mcp-")
         return ServerOptions({**server.values, "store": self._folder})
