@@ -16,9 +16,9 @@ _FIELDS = {RECIPIENT: "recipientName", SENDER: "senderName"}
 
 
 def parse_account_option(text: str, network: Network, session: Session, label: str) -> str:
-    """Return an account's canonical address; a node resolves a name, and a note shows its address.
+    """Return the canonical address of the account in `text`. A node resolves a name, and a note shows its address.
 
-    Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
+    Raises `InvalidInput`, whose message begins with `label`, and `UpstreamError`.
     """
     from swapcli.quoting.quote_options import find_account
 
@@ -32,12 +32,12 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
 def check_recipient_option(
     recipient: str, allowed: str | None, source: QuoteSource, label: str = ALLOW_RECIPIENT
 ) -> None:
-    """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless it is the `allowed` one."""
+    """Raise `UnsafeRecipient` if tokens sent to `recipient` would be lost, unless it is the `allowed` one."""
     from swapcli.quoting.quote_options import check_allowed_recipient
 
     check_allowed_recipient(source, recipient, allowed, label)
 
 
 def name_fields(session: Session) -> dict[str, str]:
-    """Return the resolved names, by their JSON fields."""
+    """Return the account names that were resolved, keyed by their JSON fields."""
     return {_FIELDS[label]: name for label, name in session.account_names.items()}

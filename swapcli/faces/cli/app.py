@@ -1,4 +1,4 @@
-"""Run a command line: errors become messages and exit statuses here.
+"""Run a command line, and turn errors into messages and exit statuses.
 
 Results go to stdout, messages to stderr.
 """
@@ -23,7 +23,7 @@ from swapcli.faces.cli.similar_characters import SIMILAR, replace_with_similar
 def run(arguments: Sequence[str], context_settings: Mapping[str, Any] = MappingProxyType({})) -> int:
     """Run a command line, without the name of the program, and return its exit status.
 
-    Raises nothing, and leaves no buffered output. `context_settings` are for Typer's context.
+    Raises nothing, and leaves no buffered output. `context_settings` are passed to Typer's context.
     """
     _prepare_streams()
     status = exit_codes.OK

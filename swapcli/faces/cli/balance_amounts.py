@@ -27,10 +27,10 @@ def answer_balance_part(
     request_quote: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> T:
-    """Return the result for an order over a share of the sender's balance, and note the resulting amount.
+    """Return the result for an order to sell a share of the sender's balance, and print a note with the amount.
 
-    `open_sender` returns the checker with the sender and the node. Raises `InvalidOption` without them, and as
-    `BalanceOrder`.
+    `open_sender` returns the checker with the sender and the node. Raises `InvalidOption` if there is none, and the
+    errors of `BalanceOrder`.
     """
     if order.reverse:
         raise InvalidOption(

@@ -30,7 +30,7 @@ def paint_labels(text: str) -> str:
 
 
 def paint_plain(text: str) -> str:
-    """Return plain text with a bold first line, which is a title or column titles, and green swap amounts."""
+    """Return plain text with its first line (a title or column titles) in bold and swap amounts in green."""
     first, newline, rest = text.partition("\n")
     amounts = r"^((?:You receive|You sell) +)(\S+ \S+)"
     rest = re.sub(amounts, rf"\1{_BOLD_GREEN}\2{_RESET}", rest, flags=re.MULTILINE)

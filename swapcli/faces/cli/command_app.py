@@ -1,6 +1,6 @@
 """Commands as records. Plain command lines run without Typer, whose import takes a fifth of the time of a quote.
 
-A plain command line has no mistakes, help or groups, so it is parsed here: it consists of a command's name, known
+A plain command line has no mistakes, help or groups, so it is parsed here. It consists of a command's name, known
 options with their values, and words for its arguments. Everything else (help, mistakes, groups of commands, `--`) goes
 to Typer, whose commands `swapcli.faces.cli.lazy_group` builds from the same records.
 `tests/faces/cli/test_command_app.py` compares both.
@@ -21,9 +21,11 @@ _SINGLE = frozenset({str, str | None})
 
 
 class OptionalValue(NamedTuple):
-    """The meaning of an option without a value, and which next word is its value: any other word may be an argument.
+    """The meaning of an option given without a value, and the rule for whether the next word is its value or an
+    argument.
 
-    `is_named` also decides about a word, given all words of the command line: it looks up names in the settings.
+    `if_absent` is the value to use without a value. `fits` decides by the word alone. `is_named` also gets all words of
+    the command line, because it looks up names in the settings.
     """
 
     if_absent: str
@@ -55,7 +57,7 @@ class ArgumentText(NamedTuple):
 
 
 class UsageError(Exception):
-    """Arguments that cannot be combined. `command_path` is the command that rejected them, as people write it."""
+    """Arguments that cannot be combined. `command_path` is the command that rejected them, as users type it."""
 
     def __init__(self, message: str, command_path: str | None = None) -> None:
         super().__init__(message)
@@ -64,7 +66,7 @@ class UsageError(Exception):
 
 
 class UnknownCommand(UsageError):
-    """An unknown command of a group; `known` are the group's commands."""
+    """An unknown command in a group. `known` are the group's commands."""
 
     def __init__(self, name: str, known: Iterable[str], group_path: str) -> None:
         from swapcli.core.encoding.text import printable, truncate
@@ -74,7 +76,7 @@ class UnknownCommand(UsageError):
 
 
 class CommandParameter(NamedTuple):
-    """A parameter of a command's function, or a field of one of its groups of options."""
+    """A parameter of a command's function, or a field of one of its option groups."""
 
     name: str
     annotation: Any
@@ -82,10 +84,10 @@ class CommandParameter(NamedTuple):
 
 
 class RegisteredCommand(NamedTuple):
-    """A command: its name (by default the function's), its function, and the values of its `--format`.
+    """A command: its name (by default the function's), its function, and the values that its `--format` accepts.
 
-    After an unexpected error, `on_defect` is called with the error and the function's arguments; without it, the error
-    is reported.
+    After an unexpected error, `on_defect` is called with the error and the function's arguments. Without `on_defect`,
+    the error is reported.
     """
 
     name: str | None
@@ -95,16 +97,16 @@ class RegisteredCommand(NamedTuple):
 
     @property
     def command_name(self) -> str:
-        """The name with which it is called."""
+        """The command's name on the command line."""
         return self.name or self.function.__name__
 
     def groups(self) -> dict[str, Any]:
-        """Return the groups of options among the parameters: NamedTuples by parameter name."""
+        """Return the option groups among the parameters, as NamedTuple classes keyed by parameter name."""
         annotations = self.function.__annotations__
         return {name: each for name, each in annotations.items() if isinstance(each, type) and issubclass(each, tuple)}
 
     def parameters(self) -> Iterator[CommandParameter]:
-        """Yield the parameters, with each group replaced by its fields; `...` is the default of a required one."""
+        """Yield the parameters, with each group replaced by its fields. A required parameter has the default `...`."""
         function, groups = self.function, self.groups()
         code, defaults = function.__code__, function.__defaults__ or ()
         keyword_defaults = function.__kwdefaults__ or {}
@@ -131,7 +133,7 @@ class RegisteredCommand(NamedTuple):
         return joined
 
     def call(self, values: dict[str, Any]) -> Any:
-        """Call the function with values by `parameters` name."""
+        """Call the function with `values`, which are keyed by the names in `parameters`."""
         filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
         has_succeeded = False
         try:
@@ -155,9 +157,9 @@ class RegisteredCommand(NamedTuple):
 
 
 class CommandApp:
-    """The commands of a module: one, or several in a group with a `summary`.
+    """The commands in a module: a single command, or several in a group with a `summary`.
 
-    If no command of the group follows its name, the words go to its `default` command, if it has one.
+    If the group's name is not followed by one of its commands, the words go to its `default` command, if it has one.
     """
 
     def __init__(self, summary: str | None = None, *, default: str | None = None) -> None:
@@ -168,9 +170,11 @@ class CommandApp:
     def command(
         self, name: str | None = None, *, formats: Sequence[str] = (), on_defect: Callable[..., Any] | None = None
     ) -> Callable[[_F], _F]:
-        """Return a decorator that registers a function as a command that prints `formats`, or only the common ones.
+        """Return a decorator that registers a function as a command. The command can print `formats`, by default only
+        the common ones.
 
-        Its parameters have annotations of `swapcli.faces.cli.options`. `on_defect` is as in `RegisteredCommand`.
+        The function's parameters are annotated with types from `swapcli.faces.cli.options`. `on_defect` is the same as
+        in `RegisteredCommand`.
         """
 
         def register(function: _F) -> _F:
@@ -181,12 +185,12 @@ class CommandApp:
 
     @property
     def only_command(self) -> RegisteredCommand | None:
-        """The command of a module without a group, or a group's default command."""
+        """The only command in a module without a group, or a group's default command."""
         name = self.default if self.summary is not None else self.commands[0].command_name
         return next((each for each in self.commands if each.command_name == name), None)
 
     def names_command(self, words: Sequence[str]) -> bool:
-        """Return whether the words after a group begin with one of its commands."""
+        """Return whether `words`, which follow a group's name, begin with one of the group's commands."""
         return self.summary is not None and bool({each.command_name for each in self.commands}.intersection(words[:1]))
 
 
@@ -203,7 +207,7 @@ def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[
 
 
 def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the values of a plain command line by parameter, as Typer would; None if Typer must parse it."""
+    """Return the values of a plain command line by parameter, as Typer would, or None if Typer must parse it."""
     options: dict[str, CommandParameter] = {}
     arguments: list[CommandParameter] = []
     for parameter in command.parameters():

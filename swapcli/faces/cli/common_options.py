@@ -1,4 +1,4 @@
-"""The most used options, which -h shows for commands with many options. `--help` shows all."""
+"""The most common options. If a command has many options, `-h` shows only these, and `--help` shows all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 MAX_OPTIONS: Final = 15
-"""Maximum number of options on a page of -h, which has at most 40 lines of 80 columns."""
+"""Maximum number of options that -h shows, so that its page has at most 40 lines of 80 columns."""
 
 _STATE = "--rpc-url --block --offline"
 _RESULT = "--json --get --output"
@@ -39,4 +39,4 @@ COMMON_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         }.items()
     }
 )
-"""The common options of each command that has more than `MAX_OPTIONS`. Other commands show all options."""
+"""The common options of each command that has more than `MAX_OPTIONS` options. Other commands show all options."""

@@ -1,4 +1,4 @@
-"""Read orders from a CSV: its first line has the keys of an order as titles."""
+"""Read orders from a CSV file, whose first line has the keys of an order as column titles."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from swapcli.quoting.order_keys import (
 )
 
 AMOUNTS: Final = (AMOUNT, INPUT_AMOUNT, OUTPUT_AMOUNT)
-"""The columns of which an order has one."""
+"""The amount columns, of which each order has exactly one."""
 _TOKENS: Final = (TOKEN_IN, TOKEN_OUT)
 _COLUMNS: Final = (*_TOKENS, *AMOUNTS, "id")
 _COLUMN_BY_LOWER: Final = {column.lower(): column for column in _COLUMNS}
-"""Spreadsheets may change the case of titles."""
+"""Columns by lowercase title, because spreadsheets may change the case of titles."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ":": "colons", " ": "spaces"}
-"""Separators of tables other than CSV. They are not read: with semicolons, 1,5 often means one and a half."""
+"""Separators of tables that are not CSV. They are not accepted: where semicolons separate cells, 1,5 often means one
+and a half."""
 EXAMPLE: Final = "the first line must be tokenIn,tokenOut,amount; an example of an order is ETH,USDC,1.5"
 
 _parse_cells: Final = partial(csv.reader, skipinitialspace=True)
 
 
 def has_titles(line: str) -> bool:
-    """Return whether a line has the titles of a CSV of orders."""
+    """Return whether a line is the title line of a CSV file of orders."""
     try:
         row = next(_parse_cells([line]), [])
     except csv.Error:
@@ -42,9 +43,9 @@ def has_titles(line: str) -> bool:
 
 
 def read_csv_orders(lines: Iterable[str], shown: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the cells of each order by their keys, with the number of its last line; an empty id is omitted.
+    """Yield the cells of each order by key, with the number of the order's last line. An empty id is omitted.
 
-    Raises `InvalidInput` with the number of a malformed line of the file `shown`.
+    Raises `InvalidInput` with the number of a malformed line. `shown` is the file's name in messages.
     """
     rows = _read_rows(lines, shown)
     number, row = next(rows, (1, []))
@@ -60,7 +61,7 @@ def read_csv_orders(lines: Iterable[str], shown: str) -> Iterator[tuple[int, dic
 
 
 def invalid_line(shown: str, number: int, problem: str) -> InvalidInput:
-    """Return the error for a malformed line of the file `shown`."""
+    """Return the error for a malformed line. `shown` is the file's name in the message."""
     return InvalidInput(f"line {number} of {shown} {problem}", hint=EXAMPLE, details={"line": number})
 
 

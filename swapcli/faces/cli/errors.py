@@ -34,7 +34,7 @@ _NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """An error as it is shown to the user."""
+    """An error in the form shown to the user."""
 
     code: str
     message: str
@@ -89,7 +89,7 @@ def requested_color(arguments: Sequence[str]) -> str:
 
 
 def peek_setting(key: str, arguments: Sequence[str]) -> object:
-    """Return the raw value of a setting for an unparsed command line; None if it is not set or cannot be read."""
+    """Return the raw value of a setting for an unparsed command line, or None if it is not set or cannot be read."""
     from swapcli.quoting.config import peek_user_setting
 
     config_files = _values("--config", arguments)

@@ -12,7 +12,7 @@ USAGE = 2
 NO_ROUTE = 3
 UNSAFE = 7
 IO_ERROR = 74
-"""`EX_IOERR` of sysexits.h."""
+"""The status `EX_IOERR` from sysexits.h."""
 INTERRUPTED = 130
 
 STATUS: dict[type[errors.SwapcliError], int] = {
@@ -48,12 +48,12 @@ MEANING: dict[int, str] = {
 
 
 def status_of(error: BaseException) -> int:
-    """Return the exit status of an error; an error outside the tree is internal."""
+    """Return the exit status of an error. An error of an unknown class counts as internal."""
     return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), INTERNAL)
 
 
 def status_of_code(code: str) -> int:
-    """Return the exit status of an error code, as in JSON; an unknown code is internal."""
+    """Return the exit status of an error code in JSON. An unknown code counts as internal."""
     branches = list(STATUS)
     while branches:
         branch = branches.pop()
@@ -64,5 +64,5 @@ def status_of_code(code: str) -> int:
 
 
 def worst(statuses: Iterable[int]) -> int:
-    """Return the exit status of a batch: the lowest one other than 0, so that internal errors come first."""
+    """Return the exit status of a batch: the lowest nonzero one, so that internal errors come first."""
     return min((status for status in statuses if status), default=OK)

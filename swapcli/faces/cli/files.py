@@ -19,7 +19,7 @@ from swapcli.core.encoding.text import printable
 
 STDIN = "-"
 MAX_LISTED_FILES = 2_000
-"""In a larger folder, only this many files are compared with a mistyped name."""
+"""Number of files in a large folder that are compared with a mistyped name."""
 
 
 def read_file(name: str) -> bytes:
@@ -30,7 +30,7 @@ def read_file(name: str) -> bytes:
 
 
 def read_bounded_file(name: str, max_bytes: int) -> bytes:
-    """Read a whole file, up to this size. Raises `InvalidInput`."""
+    """Read a whole file of at most `max_bytes`. Raises `InvalidInput`."""
     with _read_errors(name):
         if name == STDIN:
             content = sys.stdin.buffer.read(max_bytes + 1)
@@ -58,8 +58,8 @@ def read_lines(name: str) -> Iterator[bytes]:
 
 
 def decode_lines(lines: Iterable[bytes], shown: str) -> Iterator[str]:
-    """Yield the lines of the UTF-8 text `shown`. Raises `InvalidInput` with the number of a line in another
-    encoding."""
+    """Yield the lines of a UTF-8 text, decoded. Raises `InvalidInput` with the number of a line in another encoding.
+    `shown` is the file's name in messages."""
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
@@ -98,16 +98,16 @@ def is_regular(name: str) -> bool:
 
 
 def write_text_file(name: str, text: str, *, mode: int = 0o666) -> None:
-    """Write a file, or the one behind a link. Raises `InvalidInput`, `InputOutputError`."""
+    """Write a file, or the target of a symbolic link. Raises `InvalidInput`, `InputOutputError`."""
     from swapcli.state.file_writing import write_text_file
 
     write_text_file(name, text, mode=mode)
 
 
 def check_folder(option: str, name: str) -> None:
-    """Raise an error if the file of an option cannot be made, before there is work to lose.
+    """Raise an error if a file named by an option cannot be created. Call this before any work that could be lost.
 
-    `InvalidOption` for an empty name, `InputOutputError` if the folder is missing.
+    Raises `InvalidOption` for an empty name, `InputOutputError` if the folder is missing.
     """
     require_file_name(option, name)
     try:

@@ -19,7 +19,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Operations": ("service", "api-keys", "deploy", "scale"),
     }
 )
-"""The topics by group, as listed; each is a text file in `cli/topics`, whose first line is its title."""
+"""The topics by group, in the order of the list. Each topic is a text file in `cli/topics` whose first line is its
+title."""
 ORDER = tuple(topic for topics in GROUPS.values() for topic in topics)
 """All topics, in the order of `GROUPS`."""
 

@@ -21,11 +21,12 @@ MAX_SUGGESTIONS = 3
 
 
 def select_field(document: object, path: str, *, option: str = "--get", result: Result | None = None) -> str:
-    """Return the value at a dotted path, with list entries by number: strings unchanged, anything else as JSON.
+    """Return the value at a dotted path: a string unchanged, any other value as JSON. Numbers in the path select list
+    entries.
 
-    The path `WHOLE` is the document itself. A field that the document of `result` may have but does not have is empty.
-    For an unknown field, raises `InvalidOption` for `option`, with the fields of this name in nested objects,
-    otherwise the closest fields, or all fields.
+    The path `WHOLE` selects the document itself. A field that `result` may have but does not have is returned as an
+    empty text. Raises `InvalidOption` for `option` if the field is unknown. The error suggests fields of this name in
+    nested objects, otherwise the closest fields, otherwise all fields.
     """
     if path == WHOLE:
         return to_json(document)

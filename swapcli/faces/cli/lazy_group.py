@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SHORT, _LONG = "-h", "--help"
 _HELP = (_SHORT, _LONG)
 _IS_SHORT = "swapcli.is_short"
-"""Whether the help is that of -h, in a context's meta."""
+"""The key in a context's meta that tells whether -h requested the help."""
 _OPTIONS = "Options"
 CONTEXT_SETTINGS = {"help_option_names": list(_HELP)}
 WHOLE_SUMMARY = 200  # characters: longer than any summary
@@ -75,7 +75,7 @@ class PanelCommand(TyperCommand):
             raise
 
     def format_help_text(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the explanation; for -h only the summary and the examples."""
+        """Write the explanation. For -h, write only the summary and the examples."""
         whole = self.help
         if ctx.meta.get(_IS_SHORT) and whole is not None:
             summary, *others = whole.split("\n\n")
@@ -84,7 +84,7 @@ class PanelCommand(TyperCommand):
         self.help = whole
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the arguments, and the options in their panels; for -h the common ones in one panel."""
+        """Write the arguments, and the options in their panels. For -h, write the common options in one panel."""
         is_short = ctx.meta.get(_IS_SHORT)
         shown = self._common_options(ctx) if is_short else None
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -102,7 +102,7 @@ class PanelCommand(TyperCommand):
             formatter.write_text(f"All options, and more: {ctx.command_path} {_LONG}")
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """Return the help option of both pages, with our text."""
+        """Return the help option, with swapcli's own text."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = "Show the common options; --help shows all."
@@ -152,7 +152,7 @@ class Group(TyperGroup):
 class LazyGroup(Group):
     """A group whose commands are imported when called. Subclasses define `entries`.
 
-    `aliases` are other names of commands.
+    `aliases` maps other names to commands.
     """
 
     entries: dict[str, CommandEntry]

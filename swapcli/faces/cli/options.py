@@ -57,7 +57,7 @@ _Group = TypeVar("_Group", bound=type[Any])
 
 
 def with_quote_options(*, only_limits: bool = False) -> Callable[[_Group], _Group]:
-    """Return the decorator that adds the options for quote parameters after those of a group.
+    """Return a decorator that adds the options for quote parameters after a group's own options.
 
     If code uses an option's value by name, the group also declares the option, which changes nothing else.
     """
@@ -127,7 +127,7 @@ Block = Annotated[
 ]
 NoCache = Annotated[bool, option("--no-cache", "Do not cache data from past blocks.", SOURCE)]
 _LIVE = (LiveMode.AUTO.value, LiveMode.REQUIRE.value)
-"""The values of --live. The setting also accepts never; on a command line, --offline does the same."""
+"""The values of --live. The setting also accepts never, for which the command line has --offline."""
 Live = Annotated[
     str | None,
     option(
@@ -160,7 +160,7 @@ Verbose = Annotated[bool, option("--verbose", "Show exact amounts, whole address
 
 @with_quote_options()
 class OrderOptions(NamedTuple):
-    """How to route an order, and the terms of its quote."""
+    """Options for how to route an order, and for the terms of its quote."""
 
     raw: Annotated[bool, option("--raw", "AMOUNT is an integer in base units (wei for ETH).", ROUTING)] = False
     proof: ProofFile = None
@@ -168,7 +168,7 @@ class OrderOptions(NamedTuple):
 
 
 class SourceOptions(NamedTuple):
-    """Where quotes come from: a market file, a store, a node or a service."""
+    """Options for where quotes come from: a market file, a store, a node or a service."""
 
     market: MarketFile = None
     store: StoreDir = None
@@ -184,13 +184,13 @@ class SourceOptions(NamedTuple):
 
 @with_quote_options(only_limits=True)
 class LimitOptions(NamedTuple):
-    """How to route the orders of a command that quotes one order in several ways."""
+    """Options for how to route the orders of a command that quotes one order in several ways."""
 
     raw: Annotated[bool, option("--raw", "Amounts are integers in base units (wei for ETH).", ROUTING)] = False
 
 
 class LocalSourceOptions(NamedTuple):
-    """Where the pools for quotes in this process come from: a market file, a store or a node."""
+    """Options for where the pools for quotes in this process come from: a market file, a store or a node."""
 
     market: MarketFile = None
     store: StoreDir = None
@@ -203,7 +203,7 @@ class LocalSourceOptions(NamedTuple):
 
 
 class PayloadOptions(NamedTuple):
-    """How a transaction is checked and printed."""
+    """Options for how a transaction is checked and printed."""
 
     with_approval: Annotated[
         bool, option("--with-approval", "Also show the approval (always in the JSON).", ANSWER)
@@ -241,12 +241,13 @@ class PayloadOptions(NamedTuple):
 
     @property
     def price_use(self) -> PriceUse:
-        """How the quoted prices are used; a simulation shows the real output, whatever was quoted."""
+        """How the quoted prices are used: only shown if the payload is simulated, because the simulation has the real
+        output."""
         return PriceUse.SHOWN if self.simulate else PriceUse.PAYLOAD
 
 
 class OutputOptions(NamedTuple):
-    """How every command prints its result, and which settings file it reads."""
+    """Options for how a command prints its result, and which settings file it reads."""
 
     json: Annotated[bool, option("--json", "Print one JSON document; errors are JSON too.", OUTPUT)] = False
     format: Annotated[
@@ -287,7 +288,7 @@ _KEYS = {
     "require_keys": "service.require_keys",
     "feed": "service.feed_url",
 } | {each.name: each.key for each in QUOTE_PARAMETERS if each.key}
-"""The keys of options for settings with a different name."""
+"""The settings' keys for options that have a different name."""
 
 
 def settings_of(
@@ -316,8 +317,8 @@ def split_lists(values: Iterable[str]) -> list[str]:
 
 
 def split_names(name: str, values: Sequence[str] | None) -> list[str]:
-    """Return the names in the values of the option `name`; none if it was not given. Raises `InvalidOption` for values
-    without a name, such as an unset variable of a shell."""
+    """Return the names in the values of the option `name`, or an empty list if it was not given. Raises `InvalidOption`
+    for values without a name, such as an unset shell variable."""
     names = split_lists(values or ())
     if values and not names:
         raise InvalidOption(f'{name}: expected a list of names, not "{printable(values[0])}"')
@@ -334,7 +335,7 @@ RecentRequests = Annotated[
 
 
 def parse_number(name: str, text: str | None, largest: int) -> int | None:
-    """Return the number of the option `name`, from 1 to `largest`; None if it is missing. Raises `InvalidOption`."""
+    """Return the number of the option `name`, from 1 to `largest`, or None if it is missing. Raises `InvalidOption`."""
     if text is None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))

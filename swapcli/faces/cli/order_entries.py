@@ -26,15 +26,15 @@ from swapcli.quoting.order_keys import (
 )
 
 Entry: TypeAlias = dict[str, object]
-"""An order as written in its file; only its keys and its id have been checked."""
+"""An order as written in its file. Only its keys and its id have been checked."""
 KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
 LABELS = ("kind", "size", "usd")
-"""Keys with which generated batches describe their orders; they have no effect."""
+"""Keys with which generated batches describe their orders. They have no effect."""
 EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
 
 
 class BatchOrder(NamedTuple):
-    """An order of the batch: tokens by symbol or address, and the amount in base units, or as text in whole tokens."""
+    """An order in a batch: tokens by symbol or address, and the amount in base units, or as text in whole tokens."""
 
     token_in: str
     token_out: str
@@ -42,12 +42,12 @@ class BatchOrder(NamedTuple):
 
 
 def read_entries(lines: Iterable[bytes], shown: str, *, expects_csv: bool = False) -> Iterator[tuple[int, Entry]]:
-    """Yield the orders in the lines of the file `shown` as they arrive, each with the number of its line.
+    """Yield the orders in a file's lines as they arrive, each with its line number.
 
-    They are a CSV if the first line that is not blank has its titles, and one JSON object per line if it begins with a
-    brace. `expects_csv` decides on other lines, whose format the error then describes. An order of a CSV without an id
-    is numbered by its position from 1, and one in JSON by its line. Raises `InvalidInput` with the number of a
-    malformed line.
+    The first line that is not blank decides the format: CSV if it has the titles of a CSV, one JSON object per line if
+    it begins with a brace. Otherwise the error describes the format that `expects_csv` selects. A CSV order without an
+    id is numbered by its position from 1, and a JSON order by its line. Raises `InvalidInput` with the number of a
+    malformed line. `shown` is the file's name in messages.
     """
     lines = iter(lines)
     start = list(_through_first(lines))
@@ -100,7 +100,7 @@ def _invalid_line(shown: str, number: int, problem: str) -> InvalidInput:
 
 
 def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
-    """Return the order of an entry; with `is_reverse`, its amount is the one to buy. Raises `InvalidInput`."""
+    """Return the order of an entry. With `is_reverse`, its amount is the amount to buy. Raises `InvalidInput`."""
     token_in, token_out = entry[TOKEN_IN], entry[TOKEN_OUT]
     if not isinstance(token_in, str) or not isinstance(token_out, str):
         raise InvalidInput(f"{TOKEN_IN} and {TOKEN_OUT} must be strings")

@@ -56,7 +56,7 @@ LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
 CHART_FORMATS = (*LIST_FORMATS, OutputFormat.SVG)
 ROUTE_FORMATS = (*CHART_FORMATS, OutputFormat.MERMAID)
 HANDOFF_FORMATS = (OutputFormat.SAFE, OutputFormat.WALLET_CALLS)
-"""Documents for other signers, who need more time."""
+"""Formats for other signers, who need more time to sign."""
 TRANSACTION_FORMATS = (
     *COMMON_FORMATS,
     OutputFormat.CAST,
@@ -68,12 +68,12 @@ TRANSACTION_FORMATS = (
 
 
 class Output(NamedTuple):
-    """Writes results to stdout, notes and warnings to stderr.
+    """The output of a command: results on stdout, notes and warnings on stderr.
 
-    Warnings are printed after the result, so that the result is on the first line. With JSON, so are notes: if the
-    command fails, stderr then contains only the JSON of the error. A document's warnings are also printed to stderr,
-    where people see them even if a script reads only one field. With `fields`, which are dotted paths, only those
-    fields of the JSON are printed. `fall_backs` are the sentences of `report_fall_back`.
+    Warnings are printed after the result, so that the result is on the first line. With JSON, notes are printed after
+    the result too. If the command fails, stderr then contains only the JSON of the error. A document's warnings are
+    also printed to stderr, where people see them even if a script reads only one field. With `fields`, which are dotted
+    paths, only those fields of the JSON are printed. `fall_backs` are the sentences given to `report_fall_back`.
     """
 
     format: OutputFormat
@@ -89,16 +89,17 @@ class Output(NamedTuple):
         return self.format in (OutputFormat.PLAIN, OutputFormat.TABLE)
 
     def note(self, sentence: str) -> None:
-        """Print a note, unless --quiet; with JSON, after the result."""
+        """Print a note, unless --quiet is given. With JSON, print it after the result."""
         if self.is_quiet:
             return
         self._print_note(f"note: {sentence}")
 
     def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False, is_explained: bool = False) -> None:
-        """Print warnings after the result. If they are `is_explained`, the last line names their help topic.
+        """Print warnings after the result. With `is_explained`, the last line names the help topic about warnings.
 
-        The warning that prices are not real is printed only once: not here if the result's first line `is_labelled`
-        with it, or if a fallback was reported. The warning that a payload must not be signed is always printed.
+        The warning that prices are not real is printed only once. It is skipped here if `is_labelled`, because the
+        result's first line already has it, and if a fallback was reported. The warning that a payload must not be
+        signed is always printed.
         """
         has_any = False
         for warning in warnings:
@@ -112,7 +113,7 @@ class Output(NamedTuple):
             self._print_after_result("hint:    swapcli help warnings explains each warning")
 
     def warn_sentence(self, sentence: str) -> None:
-        """Print a warning about the program's surroundings, which has no code; with JSON, after the result."""
+        """Print a warning about the program's environment, which has no code. With JSON, print it after the result."""
         self._print_note(f"warning: {printable(sentence)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
@@ -143,14 +144,14 @@ class Output(NamedTuple):
 
     @staticmethod
     def end_waiting() -> None:
-        """Remove the line about what the command waits for, before a result."""
+        """Remove the line that shows what the command is waiting for, before a result is printed."""
         waiting = sys.modules.get("swapcli.faces.cli.waiting")  # imported only on a terminal
         if waiting:
             waiting.end_waiting()
 
     def print_document(self, result: Result) -> None:
-        """Print the JSON of a result, indented on a terminal, otherwise on one line; or the fields of --get, one per
-        line."""
+        """Print the JSON of a result, indented on a terminal, otherwise on one line. With --get, print its fields, one
+        per line."""
         self.end_waiting()
         document = document_of(result)
         if self.fields is None:
@@ -161,7 +162,7 @@ class Output(NamedTuple):
         self.flush_notes()
 
     def print_line(self, result: Result) -> None:
-        """Print the JSON of one of several results on a line, or the fields of --get separated by tabs, and flush."""
+        """Print one of several results as a line of JSON, or its --get fields separated by tabs, and flush."""
         self.print_ready_line(self.format_line(result))
 
     def format_line(self, result: Result) -> str:
@@ -204,7 +205,7 @@ class Output(NamedTuple):
         return [*map(printable_lines, fields)] if sys.stdout.isatty() else fields
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
-        """Print a route and then its warnings, even if the reader closes the pipe."""
+        """Print a route, then its warnings. The warnings are printed even if the reader closes the pipe."""
         self.warn(view.warnings, is_labelled=True)
         self._print_route_view(view, shape)
 
@@ -256,7 +257,7 @@ class Output(NamedTuple):
             print_payload(view, new_console(self.color))
 
     def print_rows(self, documents: Sequence[Mapping[str, object]], fields: Sequence[str] = ()) -> None:
-        """Print JSON objects as CSV, with a column for each of `fields`, and for any others that occur."""
+        """Print JSON objects as CSV, with a column for each of `fields`, and for any other field that occurs."""
         from swapcli.faces.cli.render.csv_text import csv_columns, csv_lines
 
         self.end_waiting()
@@ -265,7 +266,7 @@ class Output(NamedTuple):
     def print_list(self, result: R, view: Callable[[R], ListView], *, if_empty: str = "") -> None:
         """Print a result whose document is a list: as JSON or CSV, or its `view` as a table or plain text.
 
-        If the list is empty, the note `if_empty` says so, and people get no headings without rows.
+        If the list is empty, the note `if_empty` says so, and formats for people omit the headings.
         """
         self.end_waiting()
         is_empty = bool(if_empty) and not result.document()
@@ -318,14 +319,14 @@ class FormatOptions(NamedTuple):
     fields: Sequence[str] | None = None
 
     def chosen(self) -> str | None:
-        """Return the format chosen by --json or --format; None if --get or nothing chooses it."""
+        """Return the format chosen by --json or --format, or None if --get or nothing chooses it."""
         return self.format or ("json" if self.json else None)
 
 
 def choose_format(
     options: FormatOptions, default: str, supported: Sequence[OutputFormat] = COMMON_FORMATS
 ) -> OutputFormat:
-    """Return the requested format, otherwise the default: "auto" is a table on a terminal and plain text elsewhere.
+    """Return the requested format, otherwise `default`. "auto" is a table on a terminal and plain text elsewhere.
 
     Raises `InvalidOption` for options that cannot be combined and for a format that is not `supported`.
     """
@@ -355,11 +356,11 @@ def _parse_format(name: str, supported: Sequence[OutputFormat]) -> OutputFormat:
 
 
 _after_result: list[tuple[str, str]] = []
-"""Lines that wait for a result in text, with their color."""
+"""Lines to print after a text result, with their colors."""
 
 
 def print_after_result() -> None:
-    """Print the lines that wait for a result, which is printed or will not come."""
+    """Print the lines deferred until after the result. Call this once the result is printed, or cannot come."""
     if _after_result:
         with suppress(OSError):
             sys.stdout.flush()
@@ -373,7 +374,8 @@ def print_note(sentence: str) -> None:
 
 
 def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
-    """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error.
+    """Write a message to stderr, wrapped on a terminal. Failures are ignored, so that they do not turn a result into an
+    error.
 
     Names from markets and services in errors, hints and notes are made printable here.
     """

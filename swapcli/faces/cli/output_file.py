@@ -21,9 +21,9 @@ _FORMATS: Final = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv",
     ".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid",
 }  # fmt: skip
-"""The formats that file name extensions stand for."""
+"""The formats that file name extensions imply."""
 _JSON_FORMATS: Final = frozenset({"json", "safe", "wallet-calls", "web3"})
-"""The formats that a JSON file can have."""
+"""The formats that a .json file can contain."""
 _NEVER_WRITTEN: Final = frozenset(
     {
         ".bmp", ".doc", ".docx", ".eps", ".gif", ".gz", ".htm", ".html", ".jpeg", ".jpg", ".ods", ".odt", ".parquet",
@@ -35,11 +35,11 @@ _NEVER_WRITTEN: Final = frozenset(
 _FORMAT_WORDS: Final = frozenset(
     {each[1:] for each in (*_FORMATS, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
 )
-"""Names that stand for a format rather than a file, as in `kubectl -o json`."""
+"""Names that mean a format rather than a file, as in `kubectl -o json`."""
 
 
 class OutputFile(StringIO):
-    """Replaces stdout until the command ends. It is not a terminal, so tables and colors must be requested."""
+    """A replacement for stdout until the command ends. It is not a terminal, so tables and colors must be requested."""
 
     def __init__(self, name: str, stdout: TextIO) -> None:
         super().__init__()
@@ -69,10 +69,10 @@ def end_output_file(*, has_succeeded: bool) -> None:
 def format_of_file(
     name: str, requested: FormatOptions, supported: Sequence[str], *, option: str = "--output"
 ) -> str | None:
-    """Return the format that the name of the file of `option` stands for, if any.
+    """Return the format that the file name given for `option` implies, if any.
 
-    The command can print the `supported` formats. Raises `InvalidOption` if the name stands for a different one, or for
-    one that differs from the `requested` one.
+    `supported` are the formats that the command can print. Raises `InvalidOption` if the implied format is not one of
+    them, or differs from the `requested` one.
     """
     check_file_name(option, name)
     suffix = _suffix(name)
@@ -89,7 +89,8 @@ def format_of_file(
 
 
 def check_file_name(option: str, name: str) -> None:
-    """Raise `InvalidOption` for no name, the name of a format, and a file of a format that no command writes."""
+    """Raise `InvalidOption` if a file name is empty, is the name of a format, or ends like a format that no command
+    writes."""
     require_file_name(option, name)
     if name.lower() in _FORMAT_WORDS:
         raise InvalidOption(
@@ -112,7 +113,7 @@ def _example(word: str) -> str:
 
 
 def refuse_stream(cause: str, hint: str = "end the command line with > FILE") -> Never:
-    """Raise `InvalidOption`, because the output of `cause` has no end."""
+    """Raise `InvalidOption`, because a file takes a single result, and `cause` prints many."""
     raise InvalidOption(f"--output writes a single result to a file, but {cause} prints many", hint=hint)
 
 

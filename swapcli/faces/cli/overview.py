@@ -55,10 +55,10 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 """The summaries of the commands by purpose, in overview order."""
 ALIASES: Mapping[str, str] = MappingProxyType({"quote": "route"})
-"""Other names of commands."""
+"""Aliases of commands."""
 ROUTE_COMMAND = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json"
 ROUTE_TO_EXECUTE = f"{ROUTE_COMMAND} | swapcli execute - --destination ADDRESS"
-"""How to pass a route to execute."""
+"""A hint on how to pass a route to execute."""
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "-V, --version": "Print the version.",
@@ -66,7 +66,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "-h, --help": "Show this message and exit.",
     }
 )
-"""The options before a command."""
+"""The options that come before a command."""
 
 _USAGE = "Usage: swapcli [OPTIONS] COMMAND [ARGS]..."
 PURPOSE = "Find the best route for a token swap and build its transaction. Nothing is signed or sent."
@@ -98,7 +98,7 @@ def command_module(name: str) -> str:
 
 
 def aliases_of(name: str) -> tuple[str, ...]:
-    """Return the other names of a command."""
+    """Return a command's aliases."""
     return tuple(alias for alias, command in ALIASES.items() if command == name)
 
 

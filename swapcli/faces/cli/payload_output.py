@@ -16,7 +16,8 @@ from swapcli.quoting.swap_builder import RequestedChecks
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> AnyChecker | None:
-    """Return the checker; None without these options. Raises `InvalidOption` without a node, `InvalidAddress`."""
+    """Return the checker for --simulate or --from, or None without these options. Raises `InvalidOption` without a
+    node, and `InvalidAddress`."""
     if not options.simulate and options.sender is None:
         return None
     flag = "--simulate" if options.simulate else "--from"
@@ -45,9 +46,10 @@ def _shows_approvals(output: Output, options: PayloadOptions) -> bool:
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
-    """Return the Unix time of --deadline, and the seconds until then if it is a duration; None if it is missing.
+    """Return the Unix time of --deadline, and the seconds until then if it is a duration. Both are None if it is
+    missing.
 
-    --permit and --signature need it, and count from this machine's clock.
+    --permit and --signature need a deadline, and count it from this machine's clock.
 
     Raises `InvalidOption`, and `InvalidDeadline` if it has passed.
     """
@@ -62,7 +64,7 @@ def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tup
 
 
 def required_lifetime_s(session: Session) -> int:
-    """Return how long the transaction must stay valid in the output's format; 0 if it does not matter."""
+    """Return how many seconds the transaction must stay valid in the output's format, or 0 if it does not matter."""
     return HANDOFF_LIFETIME_S if session.output.format in HANDOFF_FORMATS else 0
 
 

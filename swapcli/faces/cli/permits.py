@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int | None:
-    """Return the Unix time of --deadline; None if it is missing.
+    """Return the Unix time of --deadline, or None if it is missing.
 
     Raises `InvalidOption` for --permit or --signature without a deadline, or for both, and `InvalidDeadline`.
     """
@@ -36,8 +36,8 @@ def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int
 def print_permit(
     session: Session, network: Network, route: tuple[RouteResult, SwapTerms], router: str, owner: str | None
 ) -> None:
-    """Print the message with which the `owner`, otherwise the recipient, permits a router to take a route's input, as
-    JSON to sign. Raises `InvalidOption`."""
+    """Print, as JSON, the message that lets a router take a route's input. The `owner`, otherwise the recipient, has to
+    sign it. Raises `InvalidOption`."""
     from swapcli.quoting.permits import PermittedSwap, permit_message
 
     result, terms = route

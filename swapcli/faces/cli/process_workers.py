@@ -18,16 +18,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _answer: Callable[[Any], Any] | None = None
-"""This process's function, once it is a worker."""
+"""The function that this process applies to each order, once it is a worker."""
 
 
 def answer_in_processes(
     orders: Iterable[T], worker_count: int, open_answer: Callable[[], Callable[[T], R]], *, are_at_hand: bool
 ) -> Iterator[R]:
-    """Yield the result of each order, in order, as soon as it is ready; new processes replace those that die.
+    """Yield the result of each order, in order, as soon as it is ready. New processes replace those that die.
 
-    `are_at_hand` means that there is no need to wait for orders. Each process calls `open_answer` once. Raises as
-    `answer_in_order`; `InvalidOption` where processes cannot be forked, `InputOutputError` without a usable /dev/shm.
+    `are_at_hand` means that orders are available without waiting. Each process calls `open_answer` once. Raises the
+    same errors as `answer_in_order`, `InvalidOption` if processes cannot be forked, and `InputOutputError` without a
+    usable /dev/shm.
     """
     try:
         context = get_context("fork")

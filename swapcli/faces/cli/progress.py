@@ -14,7 +14,8 @@ _MINUTES_FROM_S: Final = 120
 
 
 class ProgressLine:
-    """A progress line on `stream`, if there is one: `total` items of work, of which an earlier run has `done` some.
+    """A progress line on `stream`, if there is one, for `total` items of work. An earlier run has finished `done` of
+    them.
 
     `noun` is the plural noun for the items, such as "orders".
     """
@@ -47,7 +48,7 @@ class ProgressLine:
         return f"{self._done:,} of {self._total:,} {self._noun}, {shown}, {left} left"
 
     def close(self) -> None:
-        """Remove the line until there is more to show."""
+        """Remove the line until the next item is finished."""
         if self._width:
             self._write("")
 

@@ -49,9 +49,9 @@ class QuoteContext(NamedTuple):
         return self.market.network
 
     def build_order(self, words: OrderWords) -> Order:
-        """Return the order on the command line, and note the meaning of an amount such as "2k".
+        """Return the order on the command line, and print a note on the meaning of an amount such as "2k".
 
-        Raises `InvalidInput`, including for a share of a balance, and for dollars as `quote`.
+        Raises `InvalidInput`, also for a share of a balance. An amount in dollars can raise the same errors as `quote`.
         """
         order = self.find_tokens(words.token_in, words.token_out)
         return order._replace(amount=self.resolve_amount(order, words.amount))
@@ -63,9 +63,9 @@ class QuoteContext(NamedTuple):
         quote_of: Callable[[T], QuoteResult],
         open_sender: Callable[[], AnyChecker | None],
     ) -> T:
-        """Build an order and return the result of `request_quote`; the amount may be a share of the sender's balance.
+        """Build an order and return the result of `request_quote`. The amount may be a share of the sender's balance.
 
-        Raises `InvalidInput`, and as `request_quote`.
+        Raises `InvalidInput`, and the errors of `request_quote`.
         """
         if not words.amount.is_balance_part:
             return request_quote(self.build_order(words))
@@ -79,8 +79,8 @@ class QuoteContext(NamedTuple):
         return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
 
     def resolve_amount(self, order: Order, written: WrittenAmount) -> int:
-        """Return an amount of the order in base units, and note the meaning of notation such as "2k". Raises as
-        `build_order`."""
+        """Return an amount of the order in base units, and print a note on notation such as "2k". Raises the same
+        errors as `build_order`."""
         amount, note = self.market.resolve_amount(written, order, self.options)
         if note:
             self.session.output.note(printable(note))
@@ -91,7 +91,8 @@ class QuoteContext(NamedTuple):
         return self.market.quote_order(order, self.options)
 
     def quote_and_build(self, order: Order, terms: SwapTerms) -> tuple[SwapQuote, UnsignedTransaction]:
-        """Quote an order and build its payload on the same state. Raises as `Market.quote_and_build`."""
+        """Quote an order and build its payload on the same state. Raises the same errors as
+        `Market.quote_and_build`."""
         return self.market.quote_and_build(order, self.options, terms)
 
 
@@ -130,7 +131,7 @@ def open_local_context(session: Session, network: str, *, certify: bool = False,
 
 
 def split_words(session: Session, words: Sequence[str | None], *, has_amount: bool = True) -> tuple[str, list[str]]:
-    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be omitted.
+    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT. The network may be omitted.
 
     The first word is the network if it is a network's name or chain id, or if there are one or four words: a market
     file may define its own network. Otherwise the network in the settings is used. Raises `UsageError` if there is
@@ -162,7 +163,7 @@ def _in_order(session: Session, words: list[str], network: str | None = None) ->
         found = [*(word for word in found if word != amounts[0]), amounts[0]]
     is_misplaced = found != words and network is not None and not _is_network(session, network)
     if found != words and not (is_misplaced and any(_is_network(session, word) for word in words)):
-        session.output.note(printable(f"read as {' '.join(found)}; the order is TOKEN_IN TOKEN_OUT AMOUNT"))
+        session.output.note(printable(f"read as {' '.join(found)}; next time, write TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
 
 
@@ -180,17 +181,17 @@ def _split(first: str, second: str) -> list[str]:
 
 
 _OWN_OPTIONS = frozenset(each.name for each in QUOTE_PARAMETERS if each.field and not each.setting)
-"""The options of a quote that are not settings."""
+"""The quote options that are not settings."""
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
 _SYMBOLS_WITH_DIGITS = ("1inch",)
-"""Symbols that look like an amount with its token."""
+"""Token symbols that look like an amount with a symbol."""
 _PAIR = re.compile(r"([^/-]+)[/-]([^/-]+)")
 
 
 def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
-    """Return the network and the tokens of NETWORK TOKEN...; the network may be omitted if the settings name one.
+    """Return the network and the tokens of NETWORK TOKEN... The network may be omitted if the settings name one.
 
     Raises `InvalidOption` if there is no network.
     """
@@ -201,16 +202,17 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
 
 
 def missing_words(session: Session, network: str, problem: str, example: str) -> UsageError:
-    """Return the error for a command without words after NETWORK, which may itself be one of those words."""
+    """Return the error for a command with no words after NETWORK. The word in NETWORK's place may itself be a token."""
     if session.settings.market is None and not _is_network(session, network):
         problem = f'"{printable(truncate(network, 60))}" is not a network; write the network first'
     return UsageError(f"{problem}, as in {example}")
 
 
 def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, hint: str = "") -> OrderWords:
-    """Return the three words of a `command`'s order on `network`; with `raw`, its amount is in base units.
+    """Return the tokens and the amount of a `command`'s order on `network`. With `raw`, the amount is in base units.
 
-    Raises `UsageError`, with `hint` in it, if a word is missing, and `InvalidAmount`. Both show the order of the words.
+    Raises `UsageError`, with `hint` in it, if a word is missing, and `InvalidAmount`. Both errors show in which order
+    to write the words.
     """
     if len(words) > 3:
         required = f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}"
@@ -229,7 +231,7 @@ def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, h
 
 
 def show_example(words: Sequence[str], command: str, network: str, amount: str = "1.5") -> str:
-    """Return how a command's order could be written: with the words given, otherwise with `amount`."""
+    """Return an example of a command's order, made from the words given. If they have no amount, it uses `amount`."""
     amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
     unclear = [word for word in words if word not in amounts and _BEGINS_LIKE_AMOUNT.match(word)]
     tokens = [word for word in words if word not in amounts and word not in unclear] or ["ETH"]

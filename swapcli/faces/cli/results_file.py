@@ -1,4 +1,4 @@
-"""The file to which a long command writes its results, one process at a time."""
+"""The file to which a long command writes its results. Only one process may write to it at a time."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ RESULTS = "--results"
 
 @contextmanager
 def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Iterator[BinaryIO]:
-    """Open a file of results at its end, creating it if it is missing, and lock it.
+    """Open a results file to append to it, creating it if it is missing, and lock it.
 
-    `hint_without_file` shows where results go without a file. Raises `InvalidOption` if it is not a regular file, if
-    another process has locked it, or if it has results that are not to be resumed; `InputOutputError`.
+    `hint_without_file` tells the user how to get results without a file. Raises `InvalidOption` if the file is not a
+    regular file, is locked by another process, or has results and `resume` is false. Raises `InputOutputError` if it
+    cannot be opened.
     """
     if name == STDIN:
         raise InvalidOption("--results needs a file name", hint=hint_without_file)

@@ -35,9 +35,10 @@ KEYS_FILE = "keys.json"
 
 
 class Session:
-    """A command's openers, according to its settings: `networks`, `nodes`, `markets` and `sources`; and its output.
+    """The openers that a command uses, according to its settings (`networks`, `nodes`, `markets` and `sources`), and
+    its output.
 
-    Warnings go to the output. `account_names` has, by option, the names given instead of addresses.
+    Warnings go to the output. `account_names` has the names given instead of addresses, keyed by option.
     """
 
     def __init__(self, setup: UserSetup, output: Output, config_file: Path) -> None:
@@ -55,11 +56,12 @@ class Session:
         return self.setup.settings
 
     def keys_file(self) -> Path:
-        """Return the file of API keys that a service here accepts: by default next to the settings file."""
+        """Return the file of API keys that a service on this machine accepts, by default next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
     def start_waiting(self, network: str | None) -> None:
-        """Show on a terminal what a quote on `network`, by default the first one, is waiting for, if it takes long."""
+        """Show on a terminal what a quote is waiting for, if it takes long. `network` defaults to the first configured
+        network."""
         if not sys.stderr.isatty():
             return
         from swapcli.faces.cli.waiting import start_waiting
@@ -71,7 +73,7 @@ class Session:
         start_waiting(f"waiting for {printable(source)} ..." if source else "searching for the best route ...")
 
     def open_market(self, network: str, *, retries: int = REMOTE_RETRIES) -> Market:
-        """Return the market that the settings name for `network`. Raises as `SourceChooser.open`."""
+        """Return the market that the settings name for `network`. Raises the same errors as `SourceChooser.open`."""
         self.start_waiting(network)
         from swapcli import Market
 
@@ -79,14 +81,15 @@ class Session:
         return Market(source, self.nodes, self.routers)
 
     def open_local_market(self, network: str) -> Market:
-        """Return the market that quotes in this process. Raises as `SourceChooser.open_local`."""
+        """Return the market that quotes in this process. Raises the same errors as `SourceChooser.open_local`."""
         from swapcli import Market
 
         source = self.sources.open_local(network)
         return Market(source, self.nodes, self.routers)
 
     def open_known_market(self, network: str) -> Market:
-        """Return the market of the store of `network`, otherwise the embedded one; its state is read at past blocks."""
+        """Return the market over the store of `network`, otherwise over the embedded market, for commands that read
+        past blocks."""
         self.start_waiting(network)
         from swapcli import Market
 
@@ -113,7 +116,7 @@ def _take_past_block(flags: dict[str, object], *, quotes_past_blocks: bool) -> P
     if isinstance(block, BlockTag):
         return None
     if not quotes_past_blocks:
-        hint = f"give {', '.join(BlockTag)}; past blocks are for route, compare, depth, price and pools"
+        hint = f"use {', '.join(BlockTag)}; route, compare, depth, price and pools accept past blocks"
         raise InvalidOption(f"--block: this command needs a recent block, not {block}", hint=hint)
     del flags["block"]
     return block
@@ -130,11 +133,12 @@ def open_session(
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
     price_use: PriceUse = PriceUse.SHOWN,
 ) -> Session:
-    """Read the settings: `flags` by setting override the environment, which overrides the file.
+    """Read the settings, and return a command's session. `flags` (by setting) override the environment, which overrides
+    the file.
 
     `formats` are the formats that the command can print. Only a command that `quotes_past_blocks` accepts a block's
-    number or hash. `price_use` is how the printed prices are used; with --get, a program reads them. `UserSetup`
-    describes the other parameters.
+    number or hash. `price_use` is how the printed prices are used. With --get, they count as read by a program.
+    `UserSetup` describes the other parameters.
 
     Raises `ConfigError`, `InvalidOption`.
     """

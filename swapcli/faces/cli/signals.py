@@ -10,11 +10,12 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _RETRY_S = 0.01
-"""The time after which a lost exception is raised again: finalizers of libraries take microseconds."""
+"""The time after which a lost exception is raised again. Library finalizers take only microseconds."""
 
 
 class GracefulInterrupt:
-    """Raises `KeyboardInterrupt` on a signal; within `uninterrupted`, only at its end or on a second signal."""
+    """A handler that raises `KeyboardInterrupt` on a signal. Within `uninterrupted`, the first signal takes effect at
+    its end."""
 
     def __init__(self, report_unraisable: Callable[[sys.UnraisableHookArgs], object]) -> None:
         self._report_unraisable = report_unraisable
@@ -22,7 +23,7 @@ class GracefulInterrupt:
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """Defer the first signal to the end of the context."""
+        """Defer the first signal until the end of the context. A second signal takes effect at once."""
         self._is_deferring = True
         try:
             yield
@@ -31,16 +32,16 @@ class GracefulInterrupt:
             self._raise_if_pending()
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal; a handler for `signal.signal`."""
+        """Handle a signal, as a handler for `signal.signal`."""
         del number, frame
         is_first, self._is_pending = not self._is_pending, True
         if not (is_first and self._is_deferring):
             raise KeyboardInterrupt
 
     def retry_if_lost(self, lost: sys.UnraisableHookArgs) -> None:
-        """Raise `KeyboardInterrupt` again soon if it was raised in a finalizer or a callback, which cannot raise.
+        """Raise `KeyboardInterrupt` again soon if it was lost because it was raised in a finalizer or a callback.
 
-        Handles what cannot be raised, as `sys.unraisablehook`.
+        This method is for `sys.unraisablehook`, which receives such exceptions.
         """
         if self._is_pending and lost.exc_type is KeyboardInterrupt:
             signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
@@ -55,7 +56,7 @@ class GracefulInterrupt:
 
 @contextmanager
 def graceful_interrupts() -> Iterator[GracefulInterrupt]:
-    """Handle the signals within the context, and restore the previous handlers afterwards."""
+    """Handle SIGINT and SIGTERM within the context, and restore the previous handlers afterwards."""
     report_unraisable = sys.unraisablehook
     interrupt = GracefulInterrupt(report_unraisable)
     previous = {number: signal.signal(number, interrupt.handle_signal) for number in (*SIGNALS, signal.SIGALRM)}

@@ -10,9 +10,10 @@ _WORDS = {"…": "..."}
 
 
 def replace_with_similar(error: UnicodeError) -> tuple[str, int]:
-    """Return similar ASCII characters, and where to continue. All others become "?".
+    """Return similar ASCII characters for those that cannot be encoded, and where to continue. Others become "?".
 
-    No token symbol becomes another token's symbol: none of these is alphanumeric, except the multiplication sign.
+    No token symbol becomes another token's symbol, because no replacement is alphanumeric, except that of the
+    multiplication sign.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -33,11 +33,11 @@ class SwapPayload(NamedTuple):
 
     @property
     def sender(self) -> str | None:
-        """The checked sender."""
+        """The sender that the checks are for, if any."""
         return self.checker.requested.sender if self.checker else None
 
     def prepare(self) -> PreparedSwap:
-        """Return the payload after the checks. Raises as `Market.check_swap`."""
+        """Return the payload after the checks. Raises the same errors as `Market.check_swap`."""
         checks = requested_checks(self.context.session, self.checker, self.options)
         return self.context.market.check_swap(self.quote, self.transaction, self.terms, checks)
 
@@ -57,7 +57,7 @@ def open_swap_terms(context: QuoteContext, payload: PayloadOptions) -> SwapTerms
 
 
 def build_swap(context: QuoteContext, written: OrderWords, order: OrderOptions, payload: PayloadOptions) -> SwapPayload:
-    """Quote an order and build its payload. Raises as `Market.prepare`, before the checks of a node."""
+    """Quote an order and build its payload. Raises the errors of `Market.prepare` that come before a node's checks."""
     session, terms = context.session, open_swap_terms(context, payload)
     checker = open_checker(session, context.network, payload)
     if not payload.permit:

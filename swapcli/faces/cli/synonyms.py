@@ -1,8 +1,8 @@
-"""Other words for options, commands and JSON fields: of curl, cast, jq, aggregators' tools and earlier versions.
+"""Synonyms of options, commands and JSON fields, from curl, cast, jq, aggregators' tools and earlier versions.
 
-`replace_synonyms` replaces words that mean exactly the same as one of ours. `explain_synonym` returns the error for a
-word that means something else here. Both are imported only for command lines that are not plain. Synonyms of settings
-are in `swapcli.quoting.config`, which also reads the file and the environment.
+`replace_synonyms` replaces words that mean exactly the same as a word of swapcli. `explain_synonym` returns the error
+for a word that swapcli does not have, or uses with another meaning. Both are imported only for command lines that are
+not plain. Synonyms of settings are in `swapcli.quoting.config`, which also reads the file and the environment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.overview import ALIASES, PROGRAM, command_module, command_names
 
 MAX_USERS: Final = 5
-"""Commands to list for an option that many have."""
+"""Maximum number of commands to list for an option that many commands have."""
 _NETWORK: Final = ("--network", "--networks")
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -42,7 +42,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "--configuration": ("--config",),
     }
 )
-"""Options with the same value and meaning as the first of these options that the command has."""
+"""Options by synonym. The first of the listed options that the command has is used, with the same value and meaning."""
 NAMED_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -78,12 +78,12 @@ NAMED_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(
             ("--broadcast", "--send", "--sign", "--dry-run", "--unlocked"),
-            "swapcli never signs or sends; swapcli calldata --simulate simulates",
+            "swapcli never signs or sends; swapcli calldata --simulate simulates the swap",
         ),
         "--api-key": "write --api-key-file FILE, or set SWAPCLI_API_KEY: other users can read command lines",
     }
 )
-"""Options that a command does not have, with the words that replace them."""
+"""Options that a command does not have, with a hint on what to write instead."""
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **dict.fromkeys(("version", "-v"), ("--version",)),
@@ -105,7 +105,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         **dict.fromkeys(("explain", "decode-calldata", "4byte-decode"), ("decode",)),
     }
 )
-"""Other names of commands, by the words that replace them."""
+"""Synonyms of commands, with the words that replace them."""
 NAMED_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -122,7 +122,7 @@ NAMED_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("import", "export"), "use swapcli market import or swapcli market export"),
     }
 )
-"""Commands that do not exist, with an alternative."""
+"""Commands that do not exist, each with an alternative."""
 SUBCOMMANDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
     {
         **{("config", each): ("show",) for each in ("list", "ls", "view", "dump")},
@@ -136,7 +136,7 @@ SUBCOMMANDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType
         **{("keys", each): ("revoke",) for each in ("remove", "delete", "rm")},
     }
 )
-"""Other names of a group's commands. Names of commands that list things are replaced by no word."""
+"""Synonyms of a group's commands. Synonyms of the command that lists things are removed."""
 NAMED_SUBCOMMANDS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {("config", "edit"): "edit the file that swapcli config path prints"}
 )
@@ -173,7 +173,8 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "hostsAsked": ("hostsContacted",),
     }
 )
-"""Fields of JSON documents before 0.1.0, with their names since then; `closest_names` finds those not listed."""
+"""Names of JSON fields before version 0.1.0, with their new names. `closest_names` finds the renamed fields not listed
+here."""
 
 
 class Explanation(NamedTuple):
@@ -184,7 +185,7 @@ class Explanation(NamedTuple):
 
 
 def replace_synonyms(arguments: Sequence[str]) -> list[str]:
-    """Return a command line with synonyms replaced by our words."""
+    """Return a command line with synonyms replaced by swapcli's words."""
     if not arguments:
         return []
     words = [*COMMANDS.get(arguments[0], arguments[:1]), *arguments[1:]]
@@ -195,7 +196,7 @@ def replace_synonyms(arguments: Sequence[str]) -> list[str]:
 
 
 def explain_synonym(arguments: Sequence[str]) -> Explanation | None:
-    """Return the error for the first word that is not ours and means something else here."""
+    """Return the error for the first word that belongs to another tool or means something else here, or None."""
     words = replace_synonyms(arguments)
     if not words:
         return None
@@ -233,7 +234,7 @@ def _service_node_hint(words: Sequence[str]) -> str:
 
 
 def commands_with(option: str) -> list[str]:
-    """Return the commands that have an option."""
+    """Return the commands that have the given option."""
     apps = {name: load_app(command_module(name)) for name in command_names()}
     return [
         name if app.summary is None else f"{name} {command.command_name}"

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 _WIDTHS = range(1, 10_001)
-"""Valid values of `COLUMNS`; 0, which some tools set for an unknown width, counts as not set, and so do invalid
-values."""
+"""Valid values of `COLUMNS`. Some tools set it to 0 for an unknown width, so 0 counts as not set, like any invalid
+value."""
 _CODE_ROW = re.compile(r"(  [A-Z][A-Z_]+ {2,})(\S.*)")
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 
 
 def terminal_width(*streams: TextIO) -> int:
-    """Return the terminal's columns: from `COLUMNS`, otherwise from the first stream that has any, otherwise 80."""
+    """Return the terminal's width in columns: from `COLUMNS`, otherwise from the first stream with a width, otherwise
+    80."""
     columns = variable(os.environ, "COLUMNS")
     if columns.isascii() and columns.isdigit() and len(columns) < 10 and int(columns) in _WIDTHS:
         return int(columns)
@@ -38,13 +39,13 @@ def terminal_width(*streams: TextIO) -> int:
 
 
 def wrap_message(text: str, width: int) -> str:
-    """Wrap each line of a message; continuation lines are indented."""
+    """Wrap each line of a message. Continuation lines are indented."""
     lines = (wrap_words(line, width - 2) if len(line) > width else [line] for line in text.splitlines())
     return "\n".join("\n  ".join(parts) for parts in lines)
 
 
 def reflow(text: str, width: int) -> str:
-    """Fit a page's paragraphs and tables to a width, and align lists of codes; code lines stay unchanged."""
+    """Fit a page's paragraphs and tables to a width, and align lists of codes. Code lines stay unchanged."""
     lines = list(_aligned(text.splitlines()))
     if max(map(len, lines), default=0) > width:
         lines = list(_reflowed(lines, width))

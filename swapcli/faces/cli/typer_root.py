@@ -64,7 +64,7 @@ def root(
 
 
 def invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> int:
-    """Parse a command line with Typer, run it and return its exit status. Raises every error."""
+    """Parse a command line with Typer, run it and return its exit status. All errors are raised."""
     command = get_command(app)
     try:
         # A separate list: Typer removes the words it parses.

@@ -24,18 +24,19 @@ _CONNECTING_WORDS = frozenset({"to", "for", "into", "in", "from", "->", "=>", "â
 NEVER = "never"
 _ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
 _TOKEN_COMMANDS = frozenset({"route", "calldata", "compare", "depth", "plan", "price", "pools", "tokens"})
-"""The commands whose words are a network and then tokens."""
+"""The commands whose words are a network followed by tokens."""
 _TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
 _UNKNOWN = ('no option "', 'no command "', "unexpected argument")
 """The beginnings of errors that a synonym may have caused."""
 MAX_SHOWN = 160
-"""Characters of a command line in a hint."""
+"""Maximum characters of a command line in a hint."""
 
 
 def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
-    """Return the report of a mistake with its cause, if the command line reveals one; otherwise the report itself.
+    """Return the error report with the mistake's cause, if the command line reveals it. Otherwise return it unchanged.
 
-    Such a word is read as an argument, so the error concerns another word, or the number of words.
+    For example, a misspelled optional value is read as an argument, so the original error is about another word, or the
+    number of words.
     """
     if report.exit_code != exit_codes.USAGE:
         return report

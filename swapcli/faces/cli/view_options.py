@@ -13,7 +13,7 @@ from swapcli.faces.cli.render.route_layout import RouteShape
 
 
 class ViewOptions(NamedTuple):
-    """The shape of the route as text, and how much of it to show."""
+    """Options for the shape of the route as text, and for how much of it to show."""
 
     view: Annotated[
         str | None, option("--view", "Shape of the route.  [default: table]", OUTPUT, "|".join(RouteShape))

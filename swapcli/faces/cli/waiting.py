@@ -13,7 +13,7 @@ DELAY_S = 0.5  # after this time people wonder whether a program still works
 
 
 class WaitingLine:
-    """The line, which appears `delay_s` after the last output, and the thread that shows it."""
+    """A line that appears `delay_s` seconds after the last output, and the thread that shows it."""
 
     def __init__(self, text: str, delay_s: float = DELAY_S) -> None:
         self._text, self._delay_s = text[: terminal_width(sys.stderr) - 1], delay_s
@@ -25,7 +25,7 @@ class WaitingLine:
         Thread(target=self._run, daemon=True).start()
 
     def erase(self) -> None:
-        """Remove the line temporarily, so that something else can be printed."""
+        """Remove the line temporarily, so that something else can be printed. It appears again later."""
         with self._lock:
             self._restarted.set()
             if self._is_shown:
@@ -33,7 +33,7 @@ class WaitingLine:
                 self._write("\r" + " " * len(self._text) + "\r")
 
     def end(self) -> None:
-        """Remove the line for good."""
+        """Remove the line permanently."""
         self._has_ended.set()
         self.erase()
 
@@ -61,7 +61,7 @@ _line: WaitingLine | None = None
 
 
 def start_waiting(text: str, delay_s: float = DELAY_S) -> None:
-    """Show that the command is waiting, once `delay_s` have passed; only on a terminal."""
+    """Show that the command is waiting, once `delay_s` seconds have passed. Only a terminal shows it."""
     global _line  # noqa: PLW0603 - a process has one stderr
     end_waiting()
     if sys.stderr.isatty():
@@ -69,7 +69,7 @@ def start_waiting(text: str, delay_s: float = DELAY_S) -> None:
 
 
 def erase_waiting() -> None:
-    """Remove the line before a message goes to stderr; it appears again if the command continues waiting."""
+    """Remove the line before a message goes to stderr. It appears again if the command continues to wait."""
     if _line is not None:
         _line.erase()
 

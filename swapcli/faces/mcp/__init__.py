@@ -1,3 +1,3 @@
-"""Tools for agents: a server of the Model Context Protocol, over stdio or HTTP."""
+"""Tools for agents: an MCP (Model Context Protocol) server, over stdio or HTTP."""
 
 PUBLIC = ("protocol_server", "tool")

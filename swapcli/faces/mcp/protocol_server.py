@@ -1,10 +1,10 @@
 """The protocol side of the tools, through the protocol's SDK: the only module that imports the SDK.
 
-The SDK handles the handshake, lists, pings and cancellations; a cancelled call cancels its handler. A failing tool
-returns an error that the agent can read, never a protocol error.
+The SDK handles the handshake, lists, pings and cancellations; a cancelled call cancels its handler. A tool that fails
+returns an error for the agent to read, never a protocol error.
 
-Results are text only. A client validates structured content against the output schema, also in errors, and models read
-both, so a document sent twice costs twice its size.
+Results are text only. Clients validate structured content against the output schema, even in errors. Models read both
+the text and the structured content, so a document sent as both would cost twice its size.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 HTTP_PATH = "/mcp"
 _SHOWN = 60
-"""Characters of a name to show in an error."""
+"""Maximum characters of a name in an error."""
 
 
 def build_server(
@@ -61,7 +61,7 @@ def build_server(
     version: str,
     instructions: str,
 ) -> Server[Any]:
-    """Return a server with these tools, resources and prompts; `instructions` are for the agent."""
+    """Return a server with the given tools, resources and prompts. `instructions` are for the agent."""
     listed = ListToolsResult(tools=[_list_tool(each) for each in tools])
     listed_resources = ListResourcesResult(resources=[_list_resource(each) for each in resources.listed])
     listed_prompts = ListPromptsResult(prompts=[_list_prompt(each) for each in prompts])
@@ -147,8 +147,8 @@ async def serve_stdio(server: Server[Any]) -> None:
 def build_http_app(server: Server[Any]) -> ASGIApp:
     """Return the application that serves any number of clients at `HTTP_PATH` on a loopback address.
 
-    Requests for another host name are rejected: a web page could send them to its own name if that resolves to
-    loopback.
+    Requests with another host name are rejected. Otherwise a web page whose own host name resolves to loopback could
+    send them.
     """
     app: ASGIApp = server.streamable_http_app(streamable_http_path=HTTP_PATH, host="127.0.0.1")
     return app

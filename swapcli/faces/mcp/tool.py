@@ -11,7 +11,7 @@ from swapcli.core.records import NamedTuple
 class Tool(NamedTuple):
     """A tool of the server, as an agent sees it before the first call. The schema is a JSON schema of an object.
 
-    `reads_nodes` shows whether it may reach beyond this machine.
+    `reads_nodes` shows whether the tool may send requests to other machines.
     """
 
     name: str
@@ -58,15 +58,16 @@ class Prompt(NamedTuple):
 
 
 ReportProgress = Callable[[float, str], Awaitable[None]]
-"""Reports the seconds since the call began, with a sentence. Does nothing for clients that do not request progress."""
+"""Reports the seconds since the call began, with a sentence. It does nothing for clients that do not request
+progress."""
 
 CallTool = Callable[[str, Mapping[str, Any], ReportProgress], Awaitable[ToolResult]]
-"""Calls a tool by its name and arguments. Raises nothing except cancellation."""
+"""Calls a tool by its name and arguments. Only cancellation is raised."""
 
 
 class Resources(NamedTuple):
-    """The resources of a server: permanent ones, and a function that returns any resource's text by its URI, or None if
-    there is none. `template` describes the resources that calls create."""
+    """The resources of a server: permanent ones, and a function that returns the text of any resource by its URI, or
+    None if it does not exist. `template` describes the resources that calls create."""
 
     listed: tuple[Resource, ...]
     read: Callable[[str], tuple[str, str] | None]

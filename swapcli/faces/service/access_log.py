@@ -1,7 +1,8 @@
-"""The access log: a JSON line for each request, each change of a market follower's state, each reload, and each ended
-process.
+"""The access log: one line of JSON for each request, for each change in how a market is followed, for each reload, and
+for each process that ends.
 
-It contains no query, body, address, user agent or key, only the key's id and the pattern that the path matched.
+A line never contains a query, body, address, user agent or key. It has only the key's id and the path pattern that
+matched.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ Level = Literal["info", "warning", "error"]
 class AccessRecord(NamedTuple):
     """A request as logged.
 
-    `path` is the pattern of its endpoint, None if none matched; `status` is None if the client disconnected early.
-    `key` is the id of its API key; `reason` is the limit that rejected it, or the code of its error; `cpu_s` is the
-    processor time of its searches; `advice` says why the service had no quotes, and what the operator can do; `trace`
-    is its place in a trace.
+    `path` is the endpoint's path pattern, or None if none matched. `status` is None if the client disconnected early.
+    `key` is the id of the API key. `reason` is the limit that rejected the request, or the code of its error. `cpu_s`
+    is the processor time of its searches. `advice` says why the service had no quotes, and what the operator can do.
+    `trace` is the request's trace context.
     """
 
     request_id: str
@@ -57,10 +58,10 @@ class AccessRecord(NamedTuple):
 
 
 class AccessLog:
-    """Writes to a stream that does not block, such as `log_stream`.
+    """A log that writes to a stream that does not block, such as `log_stream`.
 
-    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has a level and,
-    if the service has several processes, the name of the `process` that writes it.
+    If the stream is closed or full, lines are lost, but no requests are. `dropped` counts the lost lines. Each line has
+    a level and, if the service has several processes, the name of the `process` that writes it.
     """
 
     def __init__(self, stream: LogStream, process: str | None = None) -> None:
@@ -68,7 +69,8 @@ class AccessLog:
         self.dropped = 0
 
     def write(self, record: AccessRecord, now_s: float) -> None:
-        """Write the line of a request that ended at `now_s` (Unix): a warning from status 400 on, an error from 500."""
+        """Write the line of a request that ended at `now_s` (Unix). Status 400 and above are warnings, 500 and above
+        errors."""
         fields = {
             "request_id": record.request_id,
             "method": record.method,
@@ -95,59 +97,60 @@ class AccessLog:
         self._write_line(now_s, "error", {"request_id": request_id, **_describe_defect(error)})
 
     def log_follower_state(self, network: str, error: Exception | None, now_s: float) -> None:
-        """Log that updates of a network's market fail, and why; without an error, that they work again."""
+        """Log that updating a network's market fails, and why. If `error` is None, log that it works again."""
         fields: dict[str, object] = {"network": network, "market_updates": "failing" if error else "recovered"}
         if error:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
         self._write_line(now_s, "error" if error else "info", fields)
 
     def log_store_state(self, network: str, error: SwapcliError | None, now_s: float) -> None:
-        """Log that a network's store cannot be written and is kept in memory; without an error, that the disk has
-        it."""
+        """Log that a network's store cannot be written and is kept in memory. If `error` is None, log that it is on
+        disk again."""
         fields = {"store": "in memory", "message": error.message} if error else {"store": "on disk"}
         self._write_line(now_s, "error" if error else "info", {"network": network, **fields})
 
     def log_first_state(self, network: str, state: StateSource, now_s: float) -> None:
-        """Log that a network is now quoted on a node's state, rather than on its initial state."""
+        """Log that a network is now quoted on state from a node, rather than on its initial state."""
         fields = {"network": network, "state": state.provenance, "block": state.block, "source": state.description}
         self._write_line(now_s, "info", fields)
 
     def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
-        """Log why a network's node does not announce new blocks; without a reason, that it does again."""
+        """Log why a network's node does not announce new blocks. If `problem` is None, log that it does again."""
         fields = {"network": network, "following": "polling" if problem else "subscription"}
         self._write_line(now_s, "warning" if problem else "info", fields | ({"message": problem} if problem else {}))
 
     def log_stuck_search(self, count: int, now_s: float, *, is_alive: bool) -> None:
-        """Log that a search was stuck and another thread has replaced it, how many searches were stuck so far, and
-        whether the process is still worth running."""
+        """Log that a search was stuck and its thread was replaced, the number of stuck searches so far, and whether the
+        process is still fit to run."""
         self._write_line(now_s, "error", {"search": "stuck", "stuck_searches": count, "live": is_alive})
 
     def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
-        """Log that the server of shared state fails, and why; without an error, that it works again."""
+        """Log that the shared state's server fails, and why. If `error` is None, log that it works again."""
         self._log_part("shared_state", error.message if error else None, now_s)
 
     def log_trace_export(self, problem: str | None, now_s: float) -> None:
-        """Log why traces are not exported; without a reason, that they are exported again."""
+        """Log why traces are not exported. If `problem` is None, log that they are exported again."""
         self._log_part("trace_export", problem, now_s)
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
-        """Log that the settings were reloaded; with an error, that the old ones stay in force, and why."""
+        """Log that the settings were reloaded. If there is an `error`, log instead why the old settings stay in
+        force."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}
         if error:
             fields["message"] = error.message
         self._write_line(now_s, "error" if error else "info", fields)
 
     def log_key_file(self, problem: str | None, now_s: float) -> None:
-        """Log a problem of the API key file; without a problem, that it is valid again."""
+        """Log a problem with the API key file. If `problem` is None, log that the file is valid again."""
         fields = {"key_file": "damaged", "message": f"key file: {problem}"} if problem else {"key_file": "valid"}
         self._write_line(now_s, "warning" if problem else "info", fields)
 
     def log_usage(self, problem: str | None, now_s: float) -> None:
-        """Log why the usage of keys cannot be stored; without a problem, that it can be stored again."""
+        """Log why the usage of keys cannot be stored. If `problem` is None, log that it is stored again."""
         self._log_part("key_usage", problem, now_s)
 
     def log_unnamed_proxy(self, now_s: float) -> None:
-        """Log that a proxy on this machine is not among the trusted ones."""
+        """Log that a proxy on this machine forwards requests, but is not listed as trusted."""
         message = (
             "a proxy on this machine forwards requests, but service.trusted_proxies does not list it: its clients "
             "have no separate limits"
@@ -155,7 +158,7 @@ class AccessLog:
         self._write_line(now_s, "warning", {"proxy": "unnamed", "message": message})
 
     def log_process(self, name: str, problem: str, now_s: float) -> None:
-        """Log that a process of the service has ended, or could not be started; another one replaces it."""
+        """Log that a process of the service has ended or could not be started, and that another one replaces it."""
         self._write_line(now_s, "error", {"process": name, "message": problem})
 
     def _log_part(self, part: str, problem: str | None, now_s: float) -> None:
@@ -181,15 +184,15 @@ def _describe_defect(error: BaseException) -> dict[str, object]:
 
 
 def choose_request_id(requested: str | None) -> str:
-    """Return the request id: the client's if it is well-formed, otherwise a new one."""
+    """Return the request id: the one sent by the client if it is well-formed, otherwise a new one."""
     return requested if requested is not None and _REQUEST_ID.fullmatch(requested) else secrets.token_hex(8)
 
 
 def known_method(method: str) -> str:
-    """Return a standard method, rather than one invented by the client."""
+    """Return the method if it is a standard one, otherwise a placeholder for methods that a client made up."""
     return method if method in _METHODS else _OTHER
 
 
 def classify_client(address: str | None) -> ClientClass:
-    """Return the class of the client's address, which is the only part of it that is logged."""
+    """Return the class of the client's address. The log has only this class, never the address."""
     return "loopback" if is_loopback_address(address) else "other"

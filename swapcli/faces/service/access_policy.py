@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXPIRY_HEADER = "X-Api-Key-Expires"
 EXPIRY_NOTICE_S = 14 * DAY_S
-"""Time before a key expires in which responses announce it: long enough to agree on a new key."""
+"""How long before a key's expiry responses announce it: long enough to agree on a new key."""
 
 _STREAM_RETRY_S = 15
 
@@ -53,8 +53,8 @@ class PolicyRules(NamedTuple):
 class AccessPolicy:
     """The rules in force. Call `replace` on the event loop, so that no request sees half of a change.
 
-    The limits are kept in `state`, which services share; while it does not respond, in the `member`'s group or in this
-    process. Key plans may contain names of `networks`.
+    The limits are kept in `state`, which services share. While it does not respond, they are kept in the `member`'s
+    group or in this process. Key plans may contain names of `networks`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class AccessPolicy:
         self.rules = self._build_rules(settings, keys)
 
     def check_key(self, api_key: ApiKey | None, *, is_key_sent: bool, is_open: bool) -> SwapcliError | None:
-        """Return why a request with an unknown key, or without one, is rejected; None if it is not.
+        """Return why a request without a valid key is rejected, or None if it is allowed.
 
         A path that `is_open` never requires a key.
         """
@@ -94,7 +94,7 @@ class AccessPolicy:
         return None
 
     def check_plan(self, api_key: ApiKey, request_class: RequestClass, path: str) -> SwapcliError | None:
-        """Return why a key's plan does not allow a request for `path`; None if it does."""
+        """Return why a key's plan does not allow a request for `path`, or None if it does."""
         plan, now_s = api_key.plan, self._clock.now_s()
         if api_key.is_expired(now_s):
             expired = f"the API key expired on {plan.words()['expires']}"
@@ -116,10 +116,10 @@ class AccessPolicy:
         *,
         is_charged: bool = True,
     ) -> RateLimitState | None:
-        """Count a request and return the client's state; None if the client is exempt.
+        """Count a request and return the state of the client's limit, or None if the client is exempt.
 
-        A request that `is_charged` counts towards its key's quota. As `RateLimiter.limited_client`; `now_s` is
-        monotonic time.
+        A request that `is_charged` counts towards its key's quota. The other parameters are the same as in
+        `RateLimiter.limited_client`. `now_s` is monotonic time.
         """
         quota = None
         if api_key and api_key.plan.quota and is_charged and request_class is RequestClass.WORK:
@@ -140,7 +140,7 @@ class AccessPolicy:
         return state
 
     def give_back(self, quota: QuotaUse) -> None:
-        """Return a request to a quota: the service had to reject it."""
+        """Return a request to a quota, because the service had to reject it."""
         self.limiter.quotas.give_back(quota)
         self.usage.charge(quota.key_id, -1, self._clock.now_s())
         if self._state is not None:
@@ -148,7 +148,8 @@ class AccessPolicy:
 
     @property
     def usage_storage(self) -> UsageStorage | None:
-        """Where the usage of keys is stored: on the server that services share, otherwise next to the key file."""
+        """Where the usage of keys is stored: on the server that services share, otherwise in a file next to the key
+        file."""
         path = self.rules.keys.path
         return self._state if self._state is not None or path is None else UsageFile(path)
 
@@ -168,7 +169,7 @@ class AccessPolicy:
 
     @asynccontextmanager
     async def stream_slot(self, client: str, address: str | None, api_key: ApiKey | None) -> AsyncIterator[None]:
-        """Count an open stream of a client during the context. Raises `RateLimited` if it has too many."""
+        """Count a client's open stream during the context. Raises `RateLimited` if the client has too many."""
         limit = self.limiter.max_streams(address, api_key)
         if limit is None:
             yield
@@ -202,7 +203,8 @@ class AccessPolicy:
 
 
 class PolicyReloader:
-    """Replaces the policy by the result of `read`, in one step. If `read` fails, the old policy stays in force."""
+    """A reloader that replaces the policy with the result of `read`, in one step. If `read` fails, the old policy stays
+    in force."""
 
     def __init__(
         self,

@@ -63,8 +63,8 @@ _NO_WITNESSES: Mapping[str, Witnesses] = MappingProxyType({})
 class ServiceApp:
     """The service as an ASGI application.
 
-    `pages` are handlers by path, `endpoints` are handlers of the paths below a network. `policy` may be replaced while
-    it runs; `lifespan` is entered when it starts.
+    `pages` are handlers by path, and `endpoints` are handlers of the paths below a network. `policy` may be replaced
+    while the service runs. `lifespan` is the context that is open while the service runs.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ServiceApp:
         return await send({"type": "lifespan.shutdown.complete"})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request to the handler of its path. The last segment may be a token address."""
+        """Pass a request to the handler for its path. The last path segment may be a token address."""
         path = scope["path"]
         handler = self._pages.get(path)
         if handler is None:
@@ -116,9 +116,10 @@ def create_app(
 ) -> ServiceApp:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `followers` keep markets current, for metrics and health; `nodes` run balance checks, and `witnesses` confirm the
-    state of payloads, both by network name. `member` is this process's place in a group of workers, which share the
-    limits on clients, the queue and connections; `state` is the state that this service shares with others.
+    `followers` keep markets current, and report it to metrics and health checks. `nodes` run balance checks, and
+    `witnesses` confirm the state of payloads, both by network name. `member` is this process's place in a group of
+    workers, which share the limits on clients, the queue and connections. `state` is the state shared with other
+    services.
     """
     followers = followers or NetworkThreads()
     metrics = Metrics(registry.networks, PATHS, member)
@@ -166,7 +167,8 @@ def _route_times(registry: MarketRegistry, member: GroupMember | None, state: Re
 
 
 def open_metrics_port(app: ServiceApp, listener: socket.socket) -> MetricsPort:
-    """Return the application and the listening socket of a separate metrics port."""
+    """Return the parts of a separate metrics port: `listener`, the application, and the function that counts
+    refusals."""
     return MetricsPort(listener, MetricsApp(app.metrics), app.metrics.record_refusal)
 
 

@@ -1,6 +1,6 @@
 """ASGI applications for the paths of the service: endpoints of networks, health checks, pages.
 
-Endpoints run on the worker thread, off the event loop. A client that disconnects cancels its work.
+Endpoints run on the worker thread, off the event loop. If a client disconnects, its work is cancelled.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 OK = 200
 MAX_READ_BYTES = 4_096
-"""The longest query and body read on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
+"""The longest query and body parsed on the event loop: an order, or a route with a few pools, in about 0.1 ms."""
 NO_PATH = status_error(404, "no such path", hint="GET /openapi.json or /docs for the paths")
 
 
@@ -69,7 +69,7 @@ class ServiceContext(NamedTuple):
 
 
 class EndpointHandler:
-    """The endpoints of one path. Which of them exist depends on the network."""
+    """The handler of the endpoints with one path. Which of them exist depends on the network."""
 
     def __init__(self, path: str, endpoints: Sequence[Endpoint], service: ServiceContext) -> None:
         self._path = path
@@ -165,7 +165,7 @@ def _encode(document: object, endpoint: Endpoint) -> bytes:
 
 
 class HealthHandler:
-    """A health check. It responds without waiting for orders."""
+    """The handler of health checks. It responds without waiting for orders."""
 
     def __init__(self, endpoint: Endpoint, registry: MarketRegistry, monitor: HealthMonitor) -> None:
         self._endpoint = endpoint
@@ -184,7 +184,7 @@ class HealthHandler:
 
 
 class PageHandler:
-    """A page. A slow one is built on the worker thread, ahead of all orders."""
+    """The handler of a page. A page that is slow to build is built on the worker thread, ahead of all orders."""
 
     def __init__(self, path: str, builder: PageBuilder, worker: Worker) -> None:
         self._path = path
@@ -205,7 +205,7 @@ class PageHandler:
 
 
 class QuoteFormHandler:
-    """The form for quotes, for browsers only: a client that does not accept HTML finds nothing at `/`."""
+    """The handler of the quote form, for browsers only. A client that does not accept HTML gets status 404 at `/`."""
 
     def __init__(self, max_slippage_ppm: int, max_impact_ppm: int) -> None:
         self._limits_ppm = max_slippage_ppm, max_impact_ppm
@@ -220,7 +220,7 @@ class QuoteFormHandler:
 
 
 async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:
-    """Respond to a path that does not match any endpoint."""
+    """Respond to a request whose path does not match any endpoint."""
     await send_json(scope, send, NO_PATH)
 
 

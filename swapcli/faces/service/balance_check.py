@@ -17,19 +17,20 @@ from swapcli.state.rpc.node import StateOverrideNode
 
 TIMEOUT_S = 2.0
 MAX_WAITING = 8
-"""Maximum number of waiting checks per network; further responses are sent unchecked."""
+"""Maximum number of waiting checks per network. Further responses are sent unchecked."""
 
 
 class BalanceChecker:
-    """Runs checks in one thread per network. Only these threads use `nodes`, which are by network."""
+    """A runner of balance checks, with one thread per network. Only these threads use `nodes`, which are keyed by
+    network."""
 
     def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
         self._nodes = nodes
         self._workers = {name: Worker(MAX_WAITING) for name in nodes}
 
     async def run(self, network_name: str, check: NodeCheck) -> object:
-        """Run a check, and return its result or raise its error. None on a network without a node, or if the node does
-        not respond in time."""
+        """Run a check, and return its result or raise its error. Return None on a network without a node, or if the
+        node does not respond in time."""
         if network_name not in self._nodes:
             return None
         with suppress(UpstreamError, Overloaded, TimeoutError):

@@ -24,7 +24,8 @@ def banner(
     followed: Iterable[str],
     price_request: PriceRequest,
 ) -> Iterator[str]:
-    """Yield the lines about a service at `url` that serves `networks`, some of them at first on `modelled` prices."""
+    """Yield the lines about a service at `url` that serves `networks`. The networks in `modelled` start on modelled
+    prices."""
     modelled, followed = set(modelled), set(followed)
     by_prices: dict[str, list[str]] = {}
     for name in networks:

@@ -1,4 +1,4 @@
-"""The types that a network's endpoints take and return: a request, its work, a response, and the check on a node."""
+"""The types that a network's endpoints accept and return: a request, its work, a response, and a check on a node."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ NodeCheck = Callable[[StateOverrideNode], object]
 class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
-    `use` is how its response uses prices. `query` and `body` are raw bytes. `path_tail` is the last segment of the
-    path. `api_key` is the request's valid API key, None if it has none. `built` collects the routes and states behind
-    the response's payloads. With `searches_afresh`, the quote depends only on the order and the state.
+    `use` is how the response uses prices. `query` and `body` are raw bytes. `path_tail` is the last segment of the
+    path. `api_key` is the request's valid API key, or None. `built` collects the routes and states behind the
+    response's payloads. With `searches_afresh`, the quote depends only on the order and the state, not on earlier
+    searches.
     """
 
     network: Network
@@ -46,7 +47,8 @@ class EndpointRequest(NamedTuple):
     searches_afresh: bool = False
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
-        """Record the data behind a payload, which is confirmed before the response is sent; return the payload."""
+        """Record a payload's route and state, which are confirmed before the response is sent, and return the
+        payload."""
         self.built.append(built)
         return built.payload
 
@@ -66,7 +68,7 @@ class EndpointRequest(NamedTuple):
             ) from None
 
     def json_body(self) -> object:
-        """Parse the body as JSON. Raises `InvalidInput`, also for another content type."""
+        """Parse the body as JSON. Raises `InvalidInput`, also if its content type is not JSON."""
         media_type, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
         if media_type != _JSON or any(charset != "utf-8" for charset in charsets):
@@ -76,10 +78,10 @@ class EndpointRequest(NamedTuple):
 
 class EndpointResponse(NamedTuple):
     """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent. `amend`
-    returns the document with a node's additions, and `add_witnesses` the document with the number of nodes that agree
-    on its state, if the request asks for details.
+    returns the document with data from a node added. `add_witnesses` returns the document with the number of nodes that
+    agree on its state, if the request asks for details.
 
-    The document of an endpoint with a different content type than JSON is its text.
+    If the endpoint's content type is not JSON, the document is a text.
     """
 
     document: object

@@ -1,4 +1,4 @@
-"""Every endpoint of the service in one table: dispatch and the OpenAPI document are both made from it."""
+"""The table of all endpoints of the service. Both dispatch and the OpenAPI document are made from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from swapcli.interface.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.quoting.price_policy import PriceUse
 
 Handler = Callable[[MarketRegistry, EndpointRequest], EndpointWork]
-"""Reads a request of one network, and returns the work for it. Raises `SwapcliError`."""
+"""Parses a request for one network, and returns the work for it. Raises `SwapcliError`."""
 
 V1: Final = "First generation"
 V2: Final = "Second generation"
@@ -56,18 +56,18 @@ NETWORK_PREFIX: Final = "/{network}"
 
 
 class Endpoint(NamedTuple):
-    """One operation of the interface.
+    """One operation of the API.
 
-    `path` is spelled as the interface spells it; requests match case-insensitively. Paths of a network start with
-    `/{network}` and exist on the networks for which `networks` returns True.
+    `path` is spelled as in the API; requests match case-insensitively. Paths below a network start with `/{network}`,
+    and exist on the networks for which `networks` returns True.
 
-    `content_type` is that of a route, a page or a document; failures are always JSON.
+    `content_type` is the type of a successful response. Errors are always JSON.
 
-    `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
-    types of `interface.json_types`, lists of them, or JSON schemas; exactly one of them occurs, and its required fields
-    tell which. `summary` and `description` are published in the OpenAPI document.
+    If `handler` is None, the service responds on the event loop itself (health checks and pages). `responses` and
+    `body` are types from `interface.json_types`, lists of them, or JSON schemas. A response has exactly one of the
+    types, recognizable by its required fields. `summary` and `description` are published in the OpenAPI document.
 
-    `use` is the use that the response makes of prices: that of a transaction, unless another is named.
+    `use` is how the response uses prices: by default as a transaction does.
     """
 
     operation_id: str
@@ -88,12 +88,12 @@ class Endpoint(NamedTuple):
 
     @property
     def is_v2(self) -> bool:
-        """Whether the endpoint belongs to the second generation."""
+        """Whether the endpoint belongs to API V2."""
         return self.api_version is ApiVersion.V2
 
     @property
     def api_version(self) -> ApiVersion:
-        """The version of the interface that the endpoint belongs to."""
+        """The API version that the endpoint belongs to."""
         return version_of_path(self.path)
 
     @property
@@ -102,7 +102,7 @@ class Endpoint(NamedTuple):
         return self.tag in (V1, V2, STARKNET) and self.request_class is RequestClass.WORK
 
     def exists_on(self, network: Network) -> bool:
-        """Return whether the network has this endpoint."""
+        """Return whether the endpoint exists on a network."""
         return self.networks is not None and self.networks(network)
 
 
@@ -344,7 +344,7 @@ _PAGES: tuple[Endpoint, ...] = (
 
 ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
 PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
-"""Every path once, as log and metrics name it."""
+"""Every path once, as it appears in the log and the metrics."""
 
 OPEN_PATHS = frozenset((*(each.path for each in _PAGES if each.tag == SERVICE), QUOTE_FORM, DOCS_FOLDER))
 """The paths that need no API key on a service that requires one, in lower case."""
@@ -361,9 +361,9 @@ def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
 
 
 def canonical_path(path: str) -> str:
-    """Return a path with single slashes and none at its end: client libraries join addresses to `//base/route`.
+    """Return a path with single slashes and no slash at its end, because some client libraries request `//base/route`.
 
-    The folder of the documentation keeps its slash, since it redirects: the links of that page are relative.
+    The documentation's folder keeps its slash. It redirects, because the links on that page are relative.
     """
     if "//" not in path and not path.endswith("/"):
         return path
@@ -372,6 +372,6 @@ def canonical_path(path: str) -> str:
 
 
 def classify_path(path: str) -> RequestClass:
-    """Return the rate-limit class of a request by its path in lower case, even if no endpoint matches it."""
+    """Return the rate-limit class of a request by its lowercase path, even if no endpoint matches the path."""
     is_health = path in _HEALTH_PATHS or path.endswith(_HEALTH_SUFFIXES)
     return RequestClass.HEALTH if is_health else RequestClass.WORK

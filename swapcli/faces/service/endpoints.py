@@ -1,6 +1,7 @@
-"""The handlers of the endpoint table: each reads a request on the event loop, and returns its work for the thread.
+"""The handlers in the endpoint table. Each parses a request on the event loop, and returns the work for the worker
+thread.
 
-So an invalid request is rejected immediately: it does not wait for orders, and no order waits for it.
+An invalid request is therefore rejected immediately. It does not wait for orders, and no order waits for it.
 """
 
 from __future__ import annotations
@@ -70,10 +71,11 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
 
 _SERVED: Final = {each.field: each.served for each in SENT}
-"""Default values of quote parameters missing in a request; the settings have those of the command line."""
+"""The service's defaults for quote parameters missing from a request. The settings contain the command line's
+defaults."""
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-"""The policy for a picture opened as a page. It contains names that anyone can give a token; they are escaped, and if
-one were not, it still could not run a script. The picture contains its style."""
+"""The policy for a picture opened as a page. The picture contains token names, which anyone can choose. They are
+escaped, and even an unescaped one could not run a script. The picture contains its own style."""
 
 
 class _CheckedOrder(NamedTuple):
@@ -227,7 +229,8 @@ def route_and_calldata(
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /starknet/routeBatch.
 
-    One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
+    One transaction executes the whole batch, so each order is quoted on the pools as they are after the previous
+    orders.
     """
     orders = _read_batch(requests.ROUTE_V1, request)
 

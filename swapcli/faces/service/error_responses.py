@@ -40,7 +40,7 @@ ErrorNames = tuple[tuple[type[SwapcliError], str], ...]
 
 
 class JsonResponse(NamedTuple):
-    """A response before it is encoded; `document` is JSON-ready."""
+    """A response that is not encoded yet. `document` is JSON-ready."""
 
     status: int
     document: object
@@ -78,10 +78,10 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (MarketUnavailable, 503),
     (NodesDisagree, 503),
 )
-"""Errors that have the same response on every endpoint. The first matching class applies."""
+"""Errors that get the same response on every endpoint. The first matching class applies."""
 
 NEW_STATE_S: Final = 2
-"""Seconds after which a client without a quote may retry: about the time between two blocks."""
+"""Seconds after which a client that got no quote may retry: about the time between two blocks."""
 
 MAX_SHOWN_NETWORKS: Final = 20
 
@@ -91,7 +91,7 @@ _RECIPIENT_FIELDS: Final = ("signer", "destination")
 
 
 def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.STATUS) -> JsonResponse | None:
-    """Return the response for an error; None if it is a defect of the service that the client cannot fix."""
+    """Return the response for an error, or None if it is a defect of the service that the client cannot fix."""
     if error_format is ErrorFormat.RESOURCE and isinstance(error, UnknownToken):
         return status_error(404, error.message)
     if isinstance(error, NoRoute | UnknownToken):
@@ -105,7 +105,7 @@ def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.
 
 
 def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
-    """Return a V2 response with `meta`, which is added if it is missing."""
+    """Return a V2 response with `meta`, which is added if missing."""
     document = response.document
     if isinstance(document, dict) and "meta" not in document:
         return response._replace(document={**document, "meta": render_meta(now_ms)})
@@ -127,14 +127,14 @@ def status_error(
 
 
 def method_error(methods: Collection[str]) -> JsonResponse:
-    """Return the error of a path that only accepts these methods, and HEAD if it accepts GET."""
+    """Return the error for a path that accepts only `methods`, plus HEAD if they include GET."""
     allowed = {*methods, "HEAD"} if "GET" in methods else methods
     message = f"this path does not accept that method: use {' or '.join(sorted(methods))}"
     return status_error(405, message, (("Allow", ", ".join(sorted(allowed))),))
 
 
 def network_error(names: Collection[str]) -> JsonResponse:
-    """Return the error of a path below a network that is not one of these."""
+    """Return the error for a path below a network that is not in `names`."""
     shown = sorted(names)[:MAX_SHOWN_NETWORKS]
     others = "" if len(shown) == len(names) else f" and {len(names) - len(shown)} others: GET /supported-chains"
     hint = f"it serves {', '.join(shown)}{others}" if shown else None

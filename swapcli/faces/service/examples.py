@@ -1,4 +1,4 @@
-"""Working example requests for the OpenAPI document: an order between two tokens of a market, and its route."""
+"""Working example requests for the OpenAPI document: an order between two tokens in a market, and its route."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x0" + "12" * 31 + "1"
 _SLIPPAGE = 0.5
 _MAX_BATCH = 2
 _NAME_CALL = "0x06fdde03"
-"""A call of `name()`."""
+"""The calldata of `name()`."""
 
 
 class RequestExample(NamedTuple):
-    """Values for every parameter, routes by API version, and the transaction of the first route."""
+    """An example's values for every parameter, its routes by API version, and the transaction of the first route."""
 
     token_in: str
     token_out: str
@@ -56,7 +56,7 @@ class RequestExample(NamedTuple):
         return {each.name: values[each.name] for each in parameters if each.is_required}
 
     def body(self, endpoint: Endpoint) -> dict[str, object] | None:
-        """Return a body for the endpoint; None if it does not accept one."""
+        """Return a body for the endpoint, or None if it does not accept one."""
         terms: dict[str, object] = {"slippage": _SLIPPAGE, "destination": self.recipient}
         if not endpoint.body:
             return None
@@ -73,9 +73,9 @@ class RequestExample(NamedTuple):
 
 
 def build_example(market: MarketState, now_ms: int) -> RequestExample | None:
-    """Return an example on a market, with routes made at `now_ms` (Unix); None if no pool can be quoted.
+    """Return an example for a market, with routes made at `now_ms` (Unix), or None if no pool can be quoted.
 
-    Its paths have a single hop, so that a search of few pools finds them when it expires.
+    Its paths have a single hop, so that rebuilding an expired example takes only a search of a few pools.
     """
     network, quote = market.network, _quote(market)
     if quote is None:

@@ -1,11 +1,11 @@
 """A bounded queue that serves its clients in turn, and each client's items by their expected cost.
 
 A client may use all places that others leave free. If the queue is full, a client with fewer items evicts the newest
-item of the client with the most. So clients can neither alone nor together lock out others.
+item of the client with the most items. No client, and no group of clients, can therefore lock out others.
 
-An item goes behind its client's cheaper items, but only behind those that arrive within `PATIENCE` times its own cost,
-so that none waits forever. Times are in seconds, from a clock that the caller passes in. Calls look through all items:
-with a thousand of them this takes 0.05 to 0.3 ms for one client, and up to 2 ms for a thousand clients.
+An item is placed behind its client's cheaper items, but only behind those that arrive within `PATIENCE` times its own
+cost, so that no item waits forever. Times are in seconds, from a clock that the caller passes in. Calls look through
+all items. With a thousand items this takes 0.05 to 0.3 ms for one client, and up to 2 ms for a thousand clients.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from swapcli.core.records import NamedTuple
 T = TypeVar("T", bound=Hashable)
 
 PATIENCE = 3.0
-"""The multiple of its own cost for which an item lets its client's cheaper items go first: it then takes at most about
-four times as long as alone."""
+"""For how long, in multiples of its own cost, an item lets its client's cheaper items go first. It then takes at most
+about four times as long as alone."""
 MAX_PATIENCE_S = 1.0
-"""Maximum time for which an item lets cheaper ones go first."""
+"""Maximum time for which an item lets cheaper items go first."""
 
 
 class QueueFull(Exception):
-    """The queue has no place for another item of this client."""
+    """The queue has no room for another item of this client."""
 
 
 class _Place(NamedTuple):
@@ -43,18 +43,18 @@ class _Place(NamedTuple):
 
 
 class FairQueue(Generic[T]):
-    """Items by client, at most `max_items` in total. Not thread-safe.
+    """A queue of at most `max_items` items in total, by client. Not thread-safe.
 
-    Items of the client None belong to the service itself: they take turns as one client, and do not count in the
-    waiting times of others.
+    Items of the client None belong to the service itself. They take turns as one client, and do not count in the
+    waiting times of other clients.
     """
 
     def __init__(self, max_items: int) -> None:
         self._max_items = max_items
         self._lanes: OrderedDict[str | None, dict[T, _Place]] = OrderedDict()
-        """The items of each client by age; the client whose turn it is comes first."""
+        """The items of each client, oldest first. The client whose turn it is comes first."""
         self.cheapest_s = inf
-        """The cost of the cheapest item; infinite if there is none."""
+        """The cost of the cheapest item, or infinity if there is none."""
 
     def __len__(self) -> int:
         return sum(map(len, self._lanes.values()))
@@ -83,14 +83,15 @@ class FairQueue(Generic[T]):
 
     def pop(self, now_s: float) -> T | None:
         """Remove and return the next item of the client whose turn it is: the oldest if it is overdue, otherwise the
-        cheapest; None if there are no items."""
+        cheapest. Return None if there are no items."""
         for client, lane in self._lanes.items():
             oldest, place = next(iter(lane.items()))
             return self._take(client, oldest if place.overdue_s <= now_s else min(lane, key=lambda each: lane[each][0]))
         return None
 
     def pop_cheaper(self, cost_s: float, is_eligible: Callable[[T], bool] = lambda _: True) -> T | None:
-        """Remove and return the cheapest eligible item below `cost_s`, from the first client in turn that has one.
+        """Remove and return the cheapest eligible item that costs less than `cost_s`, from the first client in turn
+        that has one.
 
         Other clients keep their turn.
         """
@@ -101,7 +102,7 @@ class FairQueue(Generic[T]):
         return None
 
     def set_costs(self, costs_s: Mapping[T, float]) -> None:
-        """Change the costs of the queued items; they keep their ages."""
+        """Change the costs of queued items, which keep their ages."""
         for lane in self._lanes.values():
             for item in lane.keys() & costs_s.keys():
                 lane[item] = lane[item]._replace(cost_s=costs_s[item])
@@ -120,8 +121,8 @@ class FairQueue(Generic[T]):
         return True
 
     def wait_s(self, client: str, cost_s: float, now_s: float) -> float:
-        """Return how long another item of the client would wait if each item takes its cost and no other item
-        arrives."""
+        """Return how long another item of the client would wait if each item takes as long as its cost and no other
+        item arrives."""
         own = list(self._lanes.get(client, {}).values())
         ahead = [each.cost_s for each in own if each.cost_s <= cost_s]
         until_s = now_s + sum(ahead) + self._others_s(client, len(ahead), inf)
@@ -130,12 +131,13 @@ class FairQueue(Generic[T]):
         return sum(ahead) + self._others_s(client, len(ahead), inf)
 
     def cheaper_s(self, client: str, cost_s: float) -> float:
-        """Return the total cost of items below `cost_s` that would be taken before another item of the client."""
+        """Return the total cost of the items that would run before another item of the client and cost less than
+        `cost_s`."""
         ahead = [each.cost_s for each in self._lanes.get(client, {}).values() if each.cost_s <= cost_s]
         return sum(ahead) + self._others_s(client, len(ahead), cost_s)
 
     def remove_older(self, queued_s: float) -> list[T]:
-        """Remove and return the clients' items that have been waiting since `queued_s` or longer."""
+        """Remove and return the clients' items that were queued at `queued_s` or earlier."""
         lanes = [(client, lane) for client, lane in self._lanes.items() if client is not None]
         old = [(client, item) for client, lane in lanes for item, place in lane.items() if place.queued_s <= queued_s]
         for client, item in old:

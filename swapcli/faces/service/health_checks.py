@@ -1,7 +1,7 @@
-"""Health checks that do not wait behind orders: the result of a sample order on each network is cached.
+"""Health checks that do not wait behind orders. The result of a sample order on each network is cached.
 
-A cached result is returned while it is at most `CACHE_MAX_AGE_S` old. An older one is first replaced, ahead of all
-orders. If the new check takes too long, the network is reported as unhealthy.
+A cached result is returned until it is `CACHE_MAX_AGE_S` old. Then a new check runs first, ahead of all orders. If it
+takes too long, the network is reported as unhealthy.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.head_source import FollowMode
 
 CACHE_FRESH_S = 2.0
-"""Up to this age a cached result is returned unchanged; an older one is returned while a new check runs."""
+"""Up to this age, a cached result is returned unchanged. An older one is returned while a new check runs."""
 CACHE_MAX_AGE_S = 10.0
 TIMEOUT_S = 2.0
 
 
 class HealthCheckResult(NamedTuple):
-    """The result of checking a network, and its time in seconds on the registry's monotonic clock."""
+    """The result of a network's check, and its time in seconds on the registry's monotonic clock."""
 
     status: int
     message: str
@@ -40,8 +40,8 @@ class HealthCheckResult(NamedTuple):
 
 
 class HealthMonitor:
-    """The last result for each network. `modes` returns how new blocks of followed networks are found; `member` is this
-    process's place among several."""
+    """The last result for each network. `modes` returns how new blocks of followed networks are found. `member` is this
+    process's place in a group of workers."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class HealthMonitor:
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
 
     async def check(self, network: Network, api_version: ApiVersion) -> JsonResponse:
-        """Return the response of a health check. Its HTTP status equals the status in the body.
+        """Return the response to a health check. Its HTTP status equals the status in the body.
 
-        The body is that of the published API, so a header describes the state.
+        The body is the one in the published API, so the state is described in a header.
         """
         status, message = await self._status(network.name)
         source = self._registry.sources.get(network.name)

@@ -1,8 +1,8 @@
 """The HTML pages: a form for quotes at `/`, and at `/docs` a viewer of `openapi.json` that can send requests.
 
-Each page is one document that contains its style and its script, so that it works without a network. The policy in its
-headers allows nothing else: no other script or style, and connections only to this service. `bench/HISTORY.md` compares
-the viewer with maintained ones.
+Each page is one document that contains its style and its script, so that it works without the internet. The policy in
+its headers allows no other script or style, and connections only to this service. `bench/HISTORY.md` compares the
+viewer with maintained ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FURTHER_SCRIPTS = {"quote": ("wallet",)}
 def quote_page(
     max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM, max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM
 ) -> StaticPage:
-    """Return the form for quotes, which asks for consent above this slippage or price impact."""
+    """Return the form for quotes, which asks for consent above the given slippage or price impact."""
     page = _build("quote")
     body = page.body
     for field, limit_ppm in (("data-max-slippage", max_slippage_ppm), ("data-max-impact", max_impact_ppm)):
@@ -44,7 +44,7 @@ def docs_page() -> StaticPage:
 
 
 def accepts_html(accept: str | None) -> bool:
-    """Return whether an `Accept` header names HTML and does not prefer JSON; `*/*` alone names nothing."""
+    """Return whether an `Accept` header names HTML and does not prefer JSON. `*/*` alone does not count as HTML."""
     weights = parse_weights(accept)
     html = weights.get("text/html", 0.0)
     return html > 0.0 and html >= weights.get("application/json", 0.0)

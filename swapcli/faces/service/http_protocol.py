@@ -5,8 +5,8 @@
 * HTTP/1.1 requires exactly one Host header. Any other number is a 400, as is a request that cannot be parsed.
 * Pipelined requests are parsed after the response to the request before them.
 * A client that closes its sending side is gone: its requests are cancelled.
-* There are at most `max_connections`. A new one evicts those that have waited longest for their client, of the address
-  that has the most of them: idle ones, and those whose head or body is still in transit.
+* There are at most `max_connections`. A new connection evicts, from the address with the most connections, those that
+  have waited longest for their client: idle ones, and those whose head or body is still in transit.
 * A connection is closed if its client does not read its responses, or does not complete a head in time.
 * A stream (a response that does not end by itself) has small buffers, so that a client that does not read costs little
   and is noticed soon.
@@ -41,18 +41,19 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 32 * 2**10
 MAX_HEADER_LINES = 100
 LINGER_S = 1.0
-"""How long a rejected client may continue to send, so that it can read the response; closing at once would reset it."""
+"""How long a rejected client may continue to send, so that it can read the response. Closing at once would reset the
+connection."""
 EVICTED_PART = 64
-"""One in this many connections is evicted at once, so that one search for them makes room for several new ones: the
-search takes a millisecond for a thousand connections."""
+"""The fraction of connections (one in this many) to evict at once, so that one search makes room for several new ones.
+The search takes a millisecond for a thousand connections."""
 MAX_LINGERING = 64
-"""Connections beyond the limit that get an error response; further ones are reset."""
+"""Number of connections beyond the limit that get an error response. Further ones are reset."""
 STREAM_UNREAD_S = 20.0
-"""Time after which the system drops a stream's client that acknowledges nothing, or whose buffers stay full."""
+"""Time after which the system drops a stream whose client acknowledges nothing, or whose buffers stay full."""
 _STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
 _STREAM_BUFFER_BYTES = 16 * 2**10
-"""Unread bytes of a stream, in the system's memory and in ours: about ten quotes. The defaults are several
-megabytes."""
+"""Maximum unread bytes of a stream, in the system's memory and in the process: about ten quotes. The defaults are
+several megabytes."""
 _MIN_READ_BYTES = 4_096
 """What a client must read in the time after which it counts as not reading."""
 _SLICE_BYTES = 4_096
@@ -81,7 +82,7 @@ class _ParsingStopped(Exception):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection. `no_room` is the refusal counted when all connections are busy."""
+    """One connection. `no_room` is the reason counted when a connection is refused because all are busy."""
 
     max_connections: int
     on_refusal: OnRefusal = staticmethod(ignore_refusal)
@@ -113,7 +114,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @property
     def is_evictable(self) -> bool:
-        """Whether the connection is waiting for its client: idle, or before the end of a head or a body."""
+        """Whether the connection is waiting for its client: it is idle, or a head or a body is incomplete."""
         return (self.is_idle or self._is_awaiting_body) and not self._ignores_input
 
     @property
@@ -178,7 +179,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def begin_stream(self) -> None:
-        """Like `request_io.StreamConnection`."""
+        """Same as `StreamConnection.begin_stream`."""
         self._is_stream = True
         self.transport.set_write_buffer_limits(high=_STREAM_BUFFER_BYTES)
         connection = self.transport.get_extra_info("socket")
@@ -189,16 +190,16 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.chunked_encoding, self._running.expected_content_length = False, sys.maxsize
 
     def end_stream(self) -> None:
-        """Like `request_io.StreamConnection`."""
+        """Same as `StreamConnection.end_stream`."""
         if self._running is not None:
             self._running.expected_content_length = 0
 
     def check_times(self, timeout_s: float) -> None:
-        """Close the connection if its client has not read anything of a response, or not completed a head, for
-        `timeout_s`.
+        """Close the connection if for `timeout_s` its client has not read anything of a response, or has not completed
+        a head.
 
-        Uvicorn does neither: its only timer, for idle connections, starts with a response and stops with the first
-        byte. Call this periodically. A client that has begun a head is told why.
+        Uvicorn's only timer does not cover these cases: it is for idle connections, starts after a response and stops
+        at the next byte. Call this periodically. A client that has begun a head gets an error response.
         """
         now_s, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         # The system takes more from this process only once a third of its own buffer, perhaps of megabytes, is free.
@@ -225,7 +226,7 @@ class HttpProtocol(HttpToolsProtocol):
     # --- parsing
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. After a rejection, drop them: the client may keep sending while it reads the
+        """Parse received bytes. After a rejection, drop them, because the client may keep sending while it reads the
         response."""
         if self._ignores_input:
             return
@@ -338,7 +339,7 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Start the next request: one that waits in the pipeline, otherwise one from the bytes not yet parsed."""
+        """Start the next request: one that waits in the pipeline, otherwise one in the bytes not yet parsed."""
         self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
             # This was the rejection, after which `_linger` closes the connection. Uvicorn's method would also wait for
@@ -361,9 +362,9 @@ class HttpProtocol(HttpToolsProtocol):
 def protocol_with(
     max_connections: int, on_refusal: OnRefusal = ignore_refusal, no_room: RefusalReason = RefusalReason.CONNECTIONS
 ) -> type[HttpProtocol]:
-    """Return the protocol class of a service with this maximum number of connections.
+    """Return the protocol class for a service with at most `max_connections`.
 
-    `on_refusal` counts refusals; a connection beyond the maximum counts as `no_room`.
+    `on_refusal` counts refusals. A connection beyond the maximum is counted with the reason `no_room`.
     """
     attributes = {"max_connections": max_connections, "on_refusal": staticmethod(on_refusal), "no_room": no_room}
     return type("BoundedHttpProtocol", (HttpProtocol,), attributes)

@@ -1,6 +1,7 @@
-"""The V1 routes that this service issued, and when: V1 responses contain no time.
+"""The V1 routes that this service issued, and when it issued them, because V1 responses contain no time.
 
-Routes are compared by meaning, not by spelling: clients may reformat numbers and percentages, or drop prices.
+Routes are compared by their effect, not by their spelling, because clients may reformat numbers and percentages, or
+drop prices.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ MAX_ROUTES = 10_000
 
 
 class RouteTimes(Protocol):
-    """The times at which routes were issued, in Unix milliseconds, by digest. Only one thread uses it."""
+    """The times at which routes were issued, in Unix milliseconds, by digest. Use it from one thread only."""
 
     def set(self, digest: bytes, now_ms: int) -> None:
         """Record or renew the time of a route."""
         ...
 
     def get(self, digest: bytes) -> int | None:
-        """Return the time of a route; None if it is unknown."""
+        """Return the time of a route, or None if it is unknown."""
         ...
 
 
 class ProcessRouteTimes:
-    """The times of this process's last `max_routes` routes."""
+    """The times of the last `max_routes` routes issued by this process."""
 
     def __init__(self, max_routes: int = MAX_ROUTES) -> None:
         self._max_routes = max_routes
@@ -38,29 +39,29 @@ class ProcessRouteTimes:
         return len(self._issued_ms)
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """Like `RouteTimes.set`. Beyond the limit, the oldest route is dropped."""
+        """Same as `RouteTimes.set`. Beyond the limit, the oldest route is dropped."""
         self._issued_ms[digest] = now_ms
         self._issued_ms.move_to_end(digest)
         if len(self._issued_ms) > self._max_routes:
             self._issued_ms.popitem(last=False)
 
     def get(self, digest: bytes) -> int | None:
-        """Like `RouteTimes.get`."""
+        """Same as `RouteTimes.get`."""
         return self._issued_ms.get(digest)
 
 
 class SharedRouteTimes:
-    """Times shared by several processes."""
+    """Route times shared by several processes."""
 
     def __init__(self) -> None:
         self._table = SharedTable()
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """Like `RouteTimes.set`."""
+        """Same as `RouteTimes.set`."""
         self._table.update(digest, lambda _: Entry(now_ms, now_ms))
 
     def get(self, digest: bytes) -> int | None:
-        """Like `RouteTimes.get`."""
+        """Same as `RouteTimes.get`."""
         entry = self._table.find(digest)
         return None if entry is None else int(entry.value)
 
@@ -76,12 +77,12 @@ class IssuedRoutes:
         self._times.set(route_digest(network, result), now_ms)
 
     def issue_time_ms(self, network: str, result: RouteResult) -> int | None:
-        """Return when a posted route was issued, in Unix milliseconds; None if it is unknown."""
+        """Return when a posted route was issued, in Unix milliseconds, or None if it is unknown."""
         return self._times.get(route_digest(network, result))
 
 
 def route_digest(network: str, result: RouteResult) -> bytes:
-    """Return a digest of the fields that determine a route's effect, without prices, names, gas and time."""
+    """Return a digest of the fields that determine a route's effect, without prices, names, gas and times."""
     segments = [
         (segment.share, [list(map(_swap_identity, hop)) for hop in segment.hops]) for segment in result.segments
     ]

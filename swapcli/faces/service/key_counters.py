@@ -1,8 +1,8 @@
 """Counters of API keys, in memory shared by a service's workers: requests by status, refusals by reason, and the
 processor time of searches.
 
-Each worker adds to its own cells, and its replacement continues with them. So nothing is counted twice, and nothing is
-lost when a worker is killed.
+Each worker adds to its own cells, and its replacement continues with them. Nothing is therefore counted twice or lost
+if a worker is killed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.shared_memory import SharedLock
 
 MAX_KEYS = 1_000
-"""Keys with separate counters; all others share the counters called `OTHER`."""
+"""Maximum number of keys with separate counters. All other keys share the counters called `OTHER`."""
 OTHER = "other"
 
 _STATUSES: Final = (200, 204, 304, 400, 401, 403, 404, 405, 408, 413, 429, 431, 500, 503)
@@ -42,7 +42,7 @@ _ID_BYTES: Final = 8
 
 
 class KeyCounters:
-    """The counters of all workers. In each worker, one thread counts requests, and one counts processor time."""
+    """The counters of all workers. In each worker, one thread counts requests, and another counts processor time."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -60,11 +60,11 @@ class KeyCounters:
             self._cells[start + _REFUSAL_CELLS[refusal]] += 1
 
     def add_cpu(self, worker: int, key_id: str, cpu_s: float) -> None:
-        """Add a search's processor time."""
+        """Add a search's processor time to a key's counter."""
         self._cells[self._start(worker, key_id) + _CPU] += cpu_s
 
     def render(self) -> bytes:
-        """Return the sums of all workers in the Prometheus format."""
+        """Return the counts summed over all workers, in the Prometheus format."""
         samples: dict[str, list[str]] = {name: [] for name in _HELP}
         for key_id, cells in self._sums():
             for (name, label), value in zip(_SERIES, cells, strict=True):

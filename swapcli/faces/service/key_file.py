@@ -1,7 +1,7 @@
 """The file of API keys: their digests, integrators, plans, and times of creation and revocation, but not the keys
 themselves.
 
-A file with any error yields no keys at all, only the problem.
+A file with any error yields no keys, only a description of the problem.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARACTERS = 64
 MAX_BYTES = 16 * 2**20
-"""The largest file to read. It has room for fifty thousand keys; a device might never end."""
+"""The largest file to read, with room for fifty thousand keys. Reading a device might never end."""
 
 _FORMAT = "swap-keys/1"
 _FORMAT_WITH_PLANS = "swap-keys/2"
-"""Older programs, which would ignore plans, reject this format."""
+"""The format of files with plans. Older programs, which would ignore plans, reject it."""
 _MAX_TIME_S = 2**63 - 1
 _OTHERS_WRITE = 0o022
 _EVERYBODY_READS = 0o004
@@ -44,7 +44,7 @@ _HEX_ID = re.compile(r"[0-9a-f]{8}")
 
 
 class ApiKey(NamedTuple):
-    """A key's public data, without the key itself. `name` is the integrator's; times are in Unix seconds."""
+    """The public data of a key, without the key itself. `name` is the integrator's name. Times are in Unix seconds."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class ApiKey(NamedTuple):
 
     @own_document
     def document(self) -> KeyJson:
-        """Return the JSON of a key in `swapcli keys`."""
+        """Return a key's JSON for `swapcli keys`."""
         revoked = None if self.revoked_s is None else format_iso_time(self.revoked_s)
         created = format_iso_time(self.created_s)
         return {"id": self.id, "name": self.name, "created": created, "revoked": revoked, **self.plan.words()}
@@ -72,7 +72,7 @@ class ApiKey(NamedTuple):
 class CreatedKey(NamedTuple):
     """A new key with its record. The key cannot be shown again.
 
-    `others` are the unrevoked keys of the same name, which only their ids distinguish.
+    `others` are the unrevoked keys with the same name. Only their ids distinguish them.
     """
 
     key: str
@@ -86,9 +86,9 @@ class CreatedKey(NamedTuple):
 
 
 class KeyList(NamedTuple):
-    """The keys in a file. `last_used_s` has the recorded Unix times of their last requests, by id.
+    """The keys in a file. `last_used_s` has the Unix times of their last recorded requests, by key id.
 
-    `problem` says why these times are unknown.
+    `problem` says why `last_used_s` is unknown.
     """
 
     keys: tuple[ApiKey, ...]
@@ -96,7 +96,7 @@ class KeyList(NamedTuple):
     problem: str | None = None
 
     def last_used(self, key: ApiKey) -> str | None:
-        """Return when a key was last used, in UTC, as ISO 8601."""
+        """Return when a key was last used, in UTC, as ISO 8601, or None if that is unknown."""
         used_s = self.last_used_s.get(key.id)
         return None if used_s is None else format_iso_time(used_s)
 
@@ -116,8 +116,8 @@ class KeyRecord(NamedTuple):
 class KeyFileState(NamedTuple):
     """The content of one version of the file.
 
-    `problem` says why it cannot be used; `warning` describes a lesser problem. It `is_untrusted` if others may have
-    written it.
+    `problem` says why the file cannot be used, and `warning` describes a lesser problem. `is_untrusted` is true if
+    other users may have written it.
     """
 
     version: tuple[int, ...] | None
@@ -128,38 +128,38 @@ class KeyFileState(NamedTuple):
 
 
 class KeyFileCopy(Protocol):
-    """The last good version of a key file, in a place where several processes can find it."""
+    """A copy of the last good version of a key file, where several processes can find it."""
 
     def write(self, path: str, content: bytes) -> None:
         """Replace the copy."""
         ...
 
     def read(self, path: str) -> bytes:
-        """Return the copy; empty if there is none of the file at `path`."""
+        """Return the copy of the file at `path`, or empty bytes if there is none."""
         ...
 
 
 class KeyLookup:
-    """Looks up API keys; this one has none. `path` is the path of their file."""
+    """A lookup of API keys. This base class has no keys. `path` is the path of the key file."""
 
     path: Path | None = None
 
     @property
     def problem(self) -> str | None:
-        """The file's current problem; None if it is valid."""
+        """The file's current problem, or None if it is valid."""
         return None
 
     def find(self, key: str) -> ApiKey | None:
-        """Return the record of a key, which may have expired; None if it is unknown or revoked."""
+        """Return the record of a key, or None if the key is unknown or revoked. The key may have expired."""
         del key
         return None
 
     def share(self, copy: KeyFileCopy) -> None:
-        """Share the last good version of the file with other processes, since a new process may not have seen it."""
+        """Share the last good version of the file with other processes, because a new process may not have seen it."""
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file is replaced; None if there is no file."""
+    """Return a value that changes whenever the file is replaced, or None if there is no file."""
     try:
         return _stamp(os.stat(path))
     except OSError:
@@ -189,7 +189,7 @@ def read_key_file(path: Path, networks: Callable[[], Collection[str]]) -> KeyFil
 
 
 def parse_key_file(text: bytes, networks: Callable[[], Collection[str]]) -> KeyFileState:
-    """Parse the content of the file. The returned state has no version."""
+    """Parse the content of the file. The returned state has no file version."""
     if len(text) > MAX_BYTES:
         return KeyFileState(None, problem=f"is larger than {MAX_BYTES // 2**20} MiB")
     try:
@@ -260,7 +260,7 @@ def _entry(key: ApiKey, digest: bytes) -> dict[str, object]:
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold a lock shared by processes on this machine. It is released when the process ends."""
+    """Hold a lock that excludes other processes on this machine. It is released if the process ends."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if sys.platform == "win32":

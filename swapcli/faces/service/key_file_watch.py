@@ -1,4 +1,4 @@
-"""Reports a damaged key file: once in the log, on the readiness page, and as a gauge."""
+"""Report a damaged key file: once in the log, on the readiness page, and as a gauge."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from swapcli.faces.service.worker_group import GroupMember
 from swapcli.state.clock import Clock
 
 KEY_FILE_DAMAGED = "KEY_FILE_DAMAGED"
-"""The warning of the readiness page."""
+"""The code of the readiness page's warning."""
 CHECK_S = 0.5
-"""Time between two checks of the file: damage must be logged within a second, and a check takes microseconds."""
+"""Time between two checks of the file. Damage must be logged within a second, and a check takes microseconds."""
 
 
 class KeyFileWatch:
-    """Checks the key file of the current policy. The first of several workers to see a change logs it."""
+    """A watch on the key file of the current policy. The first worker that sees a change logs it."""
 
     def __init__(self, policy: AccessPolicy, log: AccessLog | None, clock: Clock, member: GroupMember | None) -> None:
         self._policy, self._log, self._clock = policy, log, clock

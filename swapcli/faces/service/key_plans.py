@@ -47,7 +47,7 @@ class RequestRate(NamedTuple):
 
 
 class KeyPlan(NamedTuple):
-    """The permissions of a key; None means that the service's settings apply. `expires_s` is a Unix time.
+    """The permissions of a key. None means that the service's settings apply. `expires_s` is a Unix time.
 
     Example: `parse_plan({"limit": "5000/min", "quota": "1M/month"}, ["base"], 0.0).quota` is `1000000/month`.
     """
@@ -75,8 +75,8 @@ NO_PLAN = KeyPlan()
 
 
 class QuotaPeriod(NamedTuple):
-    """A day or month (`kind`), with its name, such as 2027-01, and its days since 1970, from `first_day` to before
-    `end_day`."""
+    """A day or month (`kind`), with its name, such as 2027-01. Its days since 1970 run from `first_day` up to, but not
+    including, `end_day`."""
 
     kind: str
     name: str
@@ -86,7 +86,7 @@ class QuotaPeriod(NamedTuple):
 
 @lru_cache(maxsize=8)
 def quota_period(kind: str, day: int) -> QuotaPeriod:
-    """Return the day or month that contains a day, which is counted from 1970 in UTC."""
+    """Return the day or month (in UTC) that contains `day`, a number of days since 1970."""
     at = _EPOCH + timedelta(days=day)
     if kind == "day":
         return QuotaPeriod(kind, at.isoformat(), day, day + 1)
@@ -104,28 +104,28 @@ class QuotaUse(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the counter."""
+        """The name of the counter for the quota."""
         return f"{self.key_id}:{self.period.name}"
 
     @property
     def ends_s(self) -> int:
-        """When the period ends, in Unix time."""
+        """When the quota's period ends, in Unix time."""
         return self.period.end_day * DAY_S
 
 
 def parse_plan(
     parts: Mapping[str, object], networks: Callable[[], Collection[str]], now_s: float | None, base: KeyPlan = NO_PLAN
 ) -> KeyPlan:
-    """Return `base` with the given parts of a plan changed; None leaves a part unchanged, and the text "none" removes
+    """Return `base` with the given parts of a plan changed. None leaves a part unchanged, and the text "none" removes
     it.
 
-    Texts are those of the command, such as "5000/min"; streams may be an integer, networks a list. `networks` returns
-    all known names. If `now_s` is given, an expiry must be later. Raises `InvalidOption`.
+    Texts are those that the command accepts, such as "5000/min". Streams may be an integer, and networks a list.
+    `networks` returns all known names. An expiry must be later than `now_s`, if that is given. Raises `InvalidOption`.
     """
     unknown = parts.keys() - _PARSERS.keys()
     if unknown:
         name = min(unknown)
-        hint = did_you_mean(closest_names(name, _PARSERS)) or f"a plan has {', '.join(_PARSERS)}"
+        hint = did_you_mean(closest_names(name, _PARSERS)) or f"a plan can have {', '.join(_PARSERS)}"
         raise InvalidOption(f"{describe(name)} is not part of a plan", hint=hint)
     changes: dict[str, Any] = {}
     for name, value in parts.items():
@@ -194,7 +194,7 @@ def _parse_expires(value: object) -> int:
 
 
 def parse_date(name: str, value: object) -> int:
-    """Return the Unix time at which a day begins in UTC. Raises `InvalidOption`, which contains the value's `name`."""
+    """Return the Unix time at which a UTC day begins. Raises `InvalidOption`, whose message contains `name`."""
     try:
         day = date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-01-01") else None
     except ValueError:

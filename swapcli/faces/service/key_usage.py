@@ -1,8 +1,8 @@
 """The usage of each API key by UTC day: requests, rejections, and CPU seconds of searches.
 
-A process counts in memory and stores its counts about every second, so a killed process loses at most a second of them.
-They are stored on the Redis server that services share (`redis_state`), otherwise in an SQLite file next to the key
-file, which several processes write.
+A process counts in memory and stores its counts about every second, so a killed process loses at most one second's
+counts. They are stored on the Redis server that services share (`redis_state`), otherwise in an SQLite file next to the
+key file, to which several processes write.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 STORE_S = 1.0
 KEPT_DAYS = 400
-"""Days to keep, so that a year can be compared with the previous one. A thousand keys then take 20 MB."""
+"""Number of days to keep, so that a year can be compared with the previous one. A thousand keys then take 20 MB."""
 
 _PATIENCE_S = 2.0
-"""Time to wait for another process that writes to the file: a write takes milliseconds."""
+"""Time to wait for another process that writes to the file. A write takes milliseconds."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS usage (
   day INTEGER, key TEXT, requests INTEGER, rejections INTEGER, charged INTEGER, cpu_us INTEGER, last_s INTEGER,
@@ -50,8 +50,8 @@ INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 
 
 class UsageCounts(NamedTuple):
-    """The counts of a key on one day. `charged` are the requests that count towards its quota; `last_s` is a Unix
-    time."""
+    """The counts of a key on one day. `charged` is the number of requests that count towards its quota. `last_s` is a
+    Unix time."""
 
     requests: int = 0
     rejections: int = 0
@@ -60,7 +60,7 @@ class UsageCounts(NamedTuple):
     last_s: int = 0
 
     def plus(self, other: UsageCounts) -> UsageCounts:
-        """Return the sum."""
+        """Return the sum of these counts and `other`."""
         return UsageCounts(
             self.requests + other.requests,
             self.rejections + other.rejections,
@@ -76,7 +76,7 @@ UsageTable = dict[DayKey, UsageCounts]
 
 
 class UsageCounter:
-    """Counts usage in memory until it is stored. All calls are on the event loop."""
+    """A counter of usage in memory, until it is stored. Call its methods only on the event loop."""
 
     def __init__(self) -> None:
         self._counts: UsageTable = {}
@@ -86,11 +86,11 @@ class UsageCounter:
         self._add(key_id, UsageCounts(1, int(refusal is not None), 0, round(cpu_s * 1e6), int(now_s)), now_s)
 
     def charge(self, key_id: str, requests: int, now_s: float) -> None:
-        """Count requests towards a key's quota; a negative number returns them."""
+        """Count requests towards a key's quota. A negative number returns them."""
         self._add(key_id, UsageCounts(charged=requests), now_s)
 
     def take(self) -> UsageTable:
-        """Return the counts since the last call."""
+        """Return the counts since the last call, and start again from zero."""
         counts, self._counts = self._counts, {}
         return counts
 
@@ -104,13 +104,13 @@ class UsageStorage(Protocol):
     """A storage that adds up the counts of all processes."""
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Add counts, and return why that failed. A batch that is sent twice counts once."""
+        """Add counts. Return None, or why that failed. A batch that is sent twice counts once."""
         ...
 
 
 class UsageWriter:
-    """Stores the counts of a process. Counts that cannot be stored wait in memory, which is bounded by days and
-    keys."""
+    """A writer that stores a process's counts. Counts that cannot be stored wait in memory, which is limited to a
+    number of days and keys."""
 
     def __init__(self, counter: UsageCounter, log: AccessLog | None, clock: Clock) -> None:
         self._counter, self._log, self._clock = counter, log, clock
@@ -154,7 +154,7 @@ class UsageFile:
         self.path = path.with_name(f"{path.stem}-usage.sqlite")
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Like `UsageStorage.add_usage`: a transaction is stored as a whole, or not at all."""
+        """Same as `UsageStorage.add_usage`. One transaction stores the whole batch or nothing."""
         del batch
         try:
             await asyncio.to_thread(self.add, counts)
@@ -174,11 +174,11 @@ class UsageFile:
             connection.execute("COMMIT")
 
     def read(self, since_day: int) -> UsageTable:
-        """Return the counts since a day; empty if there is no file. Raises `ConfigError`."""
+        """Return the counts since a day, or an empty table if there is no file. Raises `ConfigError`."""
         return {(row[0], row[1]): UsageCounts(*row[2:]) for row in self._query("*", "day >= ?", (since_day,))}
 
     def used(self, quota: QuotaUse) -> int:
-        """Return the used part of a quota; 0 if the file cannot be read."""
+        """Return how much of a quota is used, or 0 if the file cannot be read."""
         days = quota.period.first_day, quota.period.end_day
         where = "key = ? AND day >= ? AND day < ?"
         try:
@@ -233,7 +233,7 @@ class DayUsage(NamedTuple):
 
 
 class KeyUsage(NamedTuple):
-    """The usage of keys from the first day on, by day and id."""
+    """The usage of keys since `first_day`, by day and key id."""
 
     days: tuple[DayUsage, ...]
     first_day: date
@@ -247,7 +247,7 @@ class KeyUsage(NamedTuple):
 def usage_of(
     counts: Iterable[tuple[DayKey, UsageCounts]], names: Mapping[str, str], key_id: str | None, first_day: int
 ) -> KeyUsage:
-    """Return the usage of one key, or of all, from `first_day` on; `names` are the names of keys by id."""
+    """Return the usage of one key, or of all keys, since `first_day`. `names` are the names of keys by id."""
     return KeyUsage(
         tuple(
             DayUsage(

@@ -1,11 +1,11 @@
 """API keys: shown once, stored as digests, revoked immediately.
 
-The file contains only the SHA-256 hash of each key. Keys are 256 random bits, so a plain hash withstands brute force,
-and the timing of looking up a digest in a dictionary reveals nothing to a client: it cannot choose digests, and their
-bits do not lead back to a key.
+The file contains only the SHA-256 hash of each key. Keys are 256 random bits, so a plain hash withstands brute force.
+The time of a dictionary lookup by digest reveals nothing: clients cannot choose digests, and no part of a digest leads
+back to a key.
 
 If the file is damaged or missing while a service runs, the last good version stays in force. If other users may write
-to the file, no key is accepted: they may have added keys of their own, or removed a revocation.
+to the file, no key is accepted, because they may have added keys or removed a revocation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class KeyStore(KeyLookup):
     """The keys in a file that several processes may use at once. A missing file has no keys.
 
     Plans may contain the names of `networks`, by default those in the user's settings. A service with the setting
-    service.state_url stores the usage of keys there, others beside the file.
+    service.state_url stores the usage of keys at that URL. Otherwise it is stored next to the file.
     """
 
     def __init__(
@@ -83,9 +83,10 @@ class KeyStore(KeyLookup):
     ) -> CreatedKey:
         """Create a key for the integrator called `name`, and return it. It cannot be shown again.
 
-        The other arguments are its plan, as in `limit="5000/min", streams=10, networks=["base"], quota="1M/month",
-        expires="2027-01-01"`. An integrator may have several keys, so that a new key can be introduced before the old
-        one is revoked. Raises `InvalidOption` for an invalid name or plan, `ConfigError` if the file cannot be used.
+        The other arguments are the key's plan, as in `limit="5000/min", streams=10, networks=["base"],
+        quota="1M/month", expires="2027-01-01"`. An integrator may have several keys, so that a new key can be
+        introduced before the old one is revoked. Raises `InvalidOption` for an invalid name or plan, `ConfigError` if
+        the file cannot be used.
         """
         name = _parse_name(name)
         parts = {"limit": limit, "streams": streams, "networks": networks, "quota": quota, "expires": expires}
@@ -109,9 +110,10 @@ class KeyStore(KeyLookup):
         quota: str | None = None,
         expires: str | None = None,
     ) -> ApiKey:
-        """Change the plan of a key and return its record. None leaves a part unchanged, "none" removes it.
+        """Change the plan of a key and return its record. None leaves a part unchanged, and "none" removes it.
 
-        Raises as `create` and `revoke`; `InvalidOption` also for a revoked key, and if there is nothing to change.
+        Raises the same errors as `create` and `revoke`. Raises `InvalidOption` also for a revoked key, and if nothing
+        is to be changed.
         """
         parts = {"limit": limit, "streams": streams, "networks": networks, "quota": quota, "expires": expires}
         if all(each is None for each in parts.values()):
@@ -138,7 +140,8 @@ class KeyStore(KeyLookup):
         """Return the requests, rejections and CPU seconds by key and day, for one key or all.
 
         `since` is the first UTC day, such as "2027-01-01"; the default is 30 days ago. Raises `InvalidOption` for any
-        other text and as `revoke` does, `UpstreamError` if the server that stores the usage does not respond.
+        other text, the same errors as `revoke`, and `UpstreamError` if the server that stores the usage does not
+        respond.
         """
         today = int(self._now_s() // DAY_S)
         since_day = today - _USAGE_DAYS if since is None else parse_date("since", since) // DAY_S
@@ -158,9 +161,9 @@ class KeyStore(KeyLookup):
         return read_usage(server, range(max(since_day, today - KEPT_DAYS), today + 1))
 
     def revoke(self, id_or_name: str) -> ApiKey:
-        """Revoke a key and return its record. If it was already revoked, its time does not change.
+        """Revoke a key and return its record. A key that is already revoked keeps its time of revocation.
 
-        Raises `InvalidOption` if there is no such key, or several with the name; `ConfigError`.
+        Raises `InvalidOption` if there is no such key, or if several have the name, and `ConfigError`.
         """
         with self._edit() as records:
             index = _find_index(id_or_name, [each.key for each in records])
@@ -171,7 +174,7 @@ class KeyStore(KeyLookup):
         return key
 
     def find(self, key: str) -> ApiKey | None:
-        """Return the record of a key, which may have expired; None if it is unknown or revoked.
+        """Return the record of a key, or None if the key is unknown or revoked. The key may have expired.
 
         The file is read again if it has changed.
         """
@@ -180,7 +183,7 @@ class KeyStore(KeyLookup):
 
     @property
     def problem(self) -> str | None:
-        """The file's current problem; None if it is valid."""
+        """The file's current problem, or None if it is valid."""
         self._refresh()
         problem = self._state.problem
         if problem is None or self._state.is_untrusted:
@@ -193,14 +196,15 @@ class KeyStore(KeyLookup):
         self._refresh()
 
     def check_usable(self) -> None:
-        """Raise `ConfigError` if no client has a valid key. A service that requires keys must not start with it."""
+        """Raise `ConfigError` if no client has a valid key. A service that requires keys must not start with such a
+        file."""
         records, now_s = self._read().records, self._now_s()
         if all(each.key.is_revoked or each.key.is_expired(now_s) for each in records):
             problem = f"service.require_keys is set, but {self.path} has no valid API key"
             raise ConfigError(problem, hint=f"swapcli keys create NAME --keys-file {self.path}")
 
     def share(self, copy: KeyFileCopy) -> None:
-        """Like `KeyLookup.share`."""
+        """Same as `KeyLookup.share`."""
         self._copy = copy
 
     def _read(self, path: Path | None = None) -> KeyFileState:

@@ -1,4 +1,4 @@
-"""The listening sockets of a service: passed by systemd, otherwise bound as the settings say.
+"""The listening sockets of a service: passed by systemd, otherwise bound to the addresses in the settings.
 
 systemd keeps its sockets open while the service restarts, so that new connections wait instead of being rejected. The
 protocols are sd_listen_fds(3) and sd_notify(3), which other service managers use too.
@@ -18,7 +18,7 @@ from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.quoting.config.settings import ServiceSettings
 
 METRICS_NAME = "metrics"
-"""The name (FileDescriptorName=) of the metrics socket; any other socket serves requests."""
+"""The name (FileDescriptorName=) of the metrics socket. Any other socket serves requests."""
 
 READY, STOPPING = "READY=1", "STOPPING=1"
 
@@ -28,7 +28,7 @@ _FIRST_DESCRIPTOR = 3
 
 
 class Listeners(NamedTuple):
-    """The service's socket, and the metrics socket if it is separate."""
+    """The service's socket, and a separate metrics socket if there is one."""
 
     service: socket.socket
     metrics: socket.socket | None
@@ -44,8 +44,8 @@ class Listeners(NamedTuple):
         return None if self.metrics is None else base_url(self.metrics) + METRICS
 
     def describe_in(self, settings: ServiceSettings) -> ServiceSettings:
-        """Return settings with the actual metrics port, or without one: settings that are read again may name another
-        port, and systemd's sockets have none in the settings."""
+        """Return `settings` with the metrics port that is actually open, or with none. Settings that are read again may
+        name a different port, and never contain the ports of systemd's sockets."""
         return settings._replace(metrics_port=self.metrics.getsockname()[1] if self.metrics else None)
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class Listeners(NamedTuple):
 
 
 def open_listeners(settings: ServiceSettings, warn: Callable[[str], object]) -> Listeners:
-    """Return the sockets passed by systemd, and bind the others. `warn` receives a line for each unusable socket.
+    """Return the sockets passed by systemd, and bind the missing ones. `warn` receives a line for each unusable socket.
 
     Raises `InvalidOption` if an address cannot be bound.
     """
@@ -105,7 +105,8 @@ def _passed_sockets() -> Iterator[tuple[str, socket.socket | str]]:
 
 
 def bind(host: str, port: int, option: str = "--port") -> socket.socket:
-    """Return a socket bound to the address. Raises `InvalidOption` if it cannot be bound; `option` sets the port."""
+    """Return a socket bound to an address. Raises `InvalidOption` if that fails, and the error names `option`, which
+    sets the port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -136,7 +137,7 @@ def base_url(listener: socket.socket) -> str:
 
 
 def notify_manager(state: str) -> None:
-    """Send systemd `READY` or `STOPPING`, if it listens for them (Type=notify)."""
+    """Send `READY` or `STOPPING` to systemd, if it expects notifications (Type=notify)."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if address:
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

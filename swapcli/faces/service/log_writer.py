@@ -1,7 +1,7 @@
 """Write log lines in the thread of a `QueueListener`, so that a slow reader of the log does not block the service.
 
-The queue is bounded; lines are dropped when it is full. The buffers of `sys.stderr` are bypassed: a thread blocked in a
-write must not hold a lock that the interpreter needs at exit.
+The queue is bounded, and lines are dropped when it is full. The buffers of `sys.stderr` are bypassed, because a thread
+blocked in a write must not hold a lock that the interpreter needs at exit.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from threading import Event
 from typing import Protocol, TextIO
 
 MAX_LINES = 20_000
-"""Maximum length of the queue: about 4 MB, several seconds of a busy service."""
+"""Maximum number of queued lines: about 4 MB, or several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
-"""Time at the end after which lines not accepted by the reader are dropped."""
+"""Time at the end of the process after which lines that the reader has not accepted are dropped."""
 
 _GATHER_S = 0.02
-"""Lines within this time are written together: waking the thread for each line costs a share of every request, and
-interrupts the running search. No reader of a log notices the delay."""
+"""Lines within this time are written together. Waking the thread for each line would slow every request down and
+interrupt the running search. No reader of a log notices the delay."""
 _BATCH_LINES = 500
 RETRY_S = 1.0
-"""Time after a failed write, for example to a full disk, until the next attempt; lines in between are dropped."""
+"""Pause after a failed write, for example to a full disk, until the next attempt. Lines in between are dropped."""
 
 
 class LogStream(Protocol):
-    """A destination of lines. It raises `OSError` or `ValueError` for lines that it cannot accept."""
+    """A destination for log lines. It raises `OSError` or `ValueError` if it cannot accept a line."""
 
     def write(self, text: str, /) -> object:
         """Write a line."""
@@ -41,10 +41,10 @@ class LogStream(Protocol):
 
 @contextmanager
 def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
-    """Provide a stream that writes to the file of `stream` and never blocks. Without a stream, lines are discarded.
+    """Provide a stream that never blocks and writes to the file of `stream`. Without a stream, lines are discarded.
 
-    Other processes may write to the same file: their lines are not mixed. A stream without a file is used directly.
-    Library warnings are logged too, without their messages.
+    Other processes may write to the same file without mixing their lines with these. A stream without a file is used
+    directly. Library warnings are logged too, without their messages.
     """
     try:
         descriptor = None if stream is None else stream.fileno()
@@ -65,13 +65,14 @@ def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
 
 
 class UnqueuedLog:
-    """A stream without a thread, for a process that forks others. `write` never blocks: it raises `BlockingIOError`."""
+    """A stream without a thread, for a process that forks others. `write` never blocks: it raises `BlockingIOError`
+    instead."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> None:
-        """Write a line at once. It is short enough for a pipe that can be written to."""
+        """Write a line at once. A line is short enough for a pipe that is ready for writing."""
         descriptor = self._stream.fileno()
         if not select.select([], [descriptor], [], 0)[1]:
             raise BlockingIOError("the reader of the log is slow")
@@ -79,9 +80,9 @@ class UnqueuedLog:
 
 
 class LineQueue(QueueHandler):
-    """The queue of lines. As a handler, it logs only the origin of library warnings: messages may contain client data,
-    and without a handler Python would write them to stderr itself, and block.
-    """
+    """The queue of log lines. As a logging handler, it records only where a library warning comes from, because
+    messages may contain client data. Without a handler, Python would write the messages to stderr itself, and could
+    block."""
 
     queue: SimpleQueue[str | None]
 
@@ -92,7 +93,8 @@ class LineQueue(QueueHandler):
         self.retry_s = 0.0
 
     def write(self, line: str) -> None:
-        """Queue a line. Raises `BlockingIOError` if the queue is full, `OSError` while the file cannot be written."""
+        """Queue a line. Raises `BlockingIOError` if the queue is full, and `OSError` while the file cannot be
+        written."""
         if self.failure is not None and time.monotonic() < self.retry_s:
             raise self.failure
         if self.queue.qsize() >= MAX_LINES:
@@ -108,7 +110,7 @@ class LineQueue(QueueHandler):
         return json.dumps(fields) + "\n"
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Drop the line."""
+        """Drop a line that failed."""
 
 
 class _LineListener(QueueListener):

@@ -1,6 +1,6 @@
 """Keep the service's markets up to date, in one thread per network, separate from orders and the event loop.
 
-After a failure, the thread tries again a block time later; a market that cannot be opened is retried with exponential
+After a failure, the thread tries again one block time later. If a market cannot be opened, it retries with exponential
 back-off. Meanwhile the last state stays in use until it is too old.
 """
 
@@ -39,31 +39,33 @@ T_co = TypeVar("T_co", covariant=True)
 
 MAX_PAUSE_S = 15.0
 COLLECT_EVERY = 100
-"""Blocks between two full collections. Searches cache about 170 objects in cycles per block, and the collector alone
-would let millions of them accumulate. Most of the market is frozen, so a collection takes little time."""
+"""Number of blocks between two full collections. Searches cache about 170 objects in cycles per block, and the
+collector alone would let millions of them accumulate. Most of the market is frozen, so a collection takes little
+time."""
 JOIN_TIMEOUT_S = 0.5
-"""Time for all threads to end. A thread that still waits for its node is then abandoned, since it is a daemon."""
+"""Time that all threads get to end. A thread that is still waiting for its node is then abandoned, because it is a
+daemon."""
 
 
 class BlockFollower(Protocol[T_co]):
-    """Follows a chain: a `MarketFollower`, `FeedFollower` or `StoreWriter`."""
+    """A follower of a chain: a `MarketFollower`, `FeedFollower` or `StoreWriter`."""
 
     def read(self) -> T_co | None:
         """Return the initial state or block."""
 
     def advance(self) -> T_co | None:
-        """Return the state or block at the latest block; None if it was already returned."""
+        """Return the state or block at the latest block, or None if it was already returned."""
 
 
 class StorePaths(NamedTuple):
-    """The path of a store, and of its copy while the disk is not writable."""
+    """The path of a store, and the path of its copy, which is used while the disk is not writable."""
 
     store: Path
     copy: Path
 
 
 class NetworkThreads:
-    """Threads by network name, which run during a context."""
+    """Threads by network name, which run while the context is open."""
 
     def __init__(self, threads: Iterable[_FollowerThread[Any]] = ()) -> None:
         self._threads = {thread.network: thread for thread in threads}
@@ -89,13 +91,14 @@ class NetworkThreads:
         return {name: thread.heads.mode for name, thread in self._threads.items()}
 
     def figures(self) -> Mapping[str, MarketMetrics]:
-        """Return figures on following each network, by network name."""
+        """Return figures on how each network is followed, by network name."""
         return {name: thread.figures() for name, thread in self._threads.items()}
 
     def are_settled(self, patience_s: float = inf) -> bool:
-        """Return whether each thread has published a state or failed to do so.
+        """Return whether each thread has published a state or has failed to do so.
 
-        For a network that is served on other state until then, this waits at most `patience_s` from the start.
+        Networks that are already served on other state get at most `patience_s` from the start, and then count as
+        settled.
         """
         is_over = monotonic() - self._started_s >= patience_s
         return all(thread.is_settled or (is_over and thread.may_fall_back) for thread in self._threads.values())
@@ -105,7 +108,7 @@ class FollowerThreads(NetworkThreads):
     """Threads that pass new sources to `registry`.
 
     `log` receives a line when a thread starts to fail and when it recovers. With `announcements`, another process
-    writes the stores, which are only read here.
+    writes the stores, and the threads only read them.
     """
 
     def __init__(

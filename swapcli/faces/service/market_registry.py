@@ -1,7 +1,7 @@
 """The networks that the service serves, their markets, and the V1 routes it has issued.
 
-A market is opened once, on first use, or followed by another thread, which repeatedly replaces its source. Sources are
-used in one thread; all other members, including `set_source` and `set_status`, may be used from any thread.
+A market is opened once, on first use, or followed by another thread, which repeatedly replaces its source. Use the
+sources from one thread only. All other members, including `set_source` and `set_status`, may be used from any thread.
 """
 
 from __future__ import annotations
@@ -39,18 +39,20 @@ if TYPE_CHECKING:
 
 MarketOpener = Callable[[], MarketState]
 Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
-"""Returns a source with the pools of these tokens and the pools with these keys; None if the newest source has them."""
+"""Returns a source with the pools of the given tokens and the pools with the given keys, or None if the latest source
+has them."""
 
 
 class ServiceRules(NamedTuple):
     """The operator's settings that apply to every request of a service.
 
-    `values` are fields of orders and requests set by the quote parameters. State older than `max_age_s` is not quoted;
-    if that is None, state read from a node expires with the routes, after the `ttl_s` of `terms`. Responses warn above
-    the limits of `terms`; the page asks for consent above `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and
-    block above two `price_limits_ppm` below other prices. `allowed_recipients` are addresses, in any case, that may be
-    recipients although they are tokens, pools or routers. With `reuse_searches`, searches start from earlier ones for
-    similar orders.
+    `values` are the fields of orders and requests that the quote parameters set. State older than `max_age_s` is not
+    quoted. If `max_age_s` is None, state read from a node expires with the routes, after the `ttl_s` in `terms`.
+    Responses carry a warning above the limits in `terms`. The page asks for consent above `max_impact_ppm` and
+    `max_slippage_ppm`. `price_limits_ppm` are two thresholds for how far a price may be below other prices: above the
+    first a verdict warns, above the second it blocks. `allowed_recipients` are addresses, in any case, that may be
+    recipients although they are tokens, pools or routers. With `reuse_searches`, a search starts from earlier searches
+    for similar orders.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
@@ -64,7 +66,7 @@ class ServiceRules(NamedTuple):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ServiceRules:
-        """Return the rules in the settings. The search time is one of the service's own settings."""
+        """Return the rules in the settings. The search time comes from the service's own settings."""
         return cls(
             values=parameter_values(settings, {}) | {"solve_time_s": settings.service.solve_time_s},
             terms=SwapTerms(DEFAULT_SLIPPAGE_PPM, **warning_limits(settings)),
@@ -83,10 +85,10 @@ DEFAULT_RULES = ServiceRules()
 class MarketRegistry:
     """The markets of a service by network.
 
-    `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
-    the networks named in `followed`. A network with an opener that is also `followed` is quoted on the opener's market
-    until it has a source. `price_request` is how the operator requested prices that are not real, which decides how
-    they may be used.
+    All `networks` have paths. `openers` load the markets of networks that can be quoted. Another thread sets the
+    sources of the networks named in `followed`. A network that has an opener and is also in `followed` is quoted on the
+    opener's market until its source is set. `price_request` is how the operator requested prices that are not real,
+    which decides how they may be used.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class MarketRegistry:
         self._listeners: list[Callable[[str], None]] = []
 
     def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
-        """Raise `UnsafeRecipient` for a recipient that would lose what it is sent, unless the settings allow it."""
+        """Raise `UnsafeRecipient` if tokens sent to `recipient` would be lost, unless the settings allow it."""
         if recipient is None or self._is_allowed(int(recipient, 16), source.network):
             return
         check_allowed_recipient(source, recipient, None, "")
@@ -139,18 +141,19 @@ class MarketRegistry:
 
     @property
     def missing_networks(self) -> tuple[str, ...]:
-        """The networks that cannot be quoted now."""
+        """The networks that cannot be quoted at the moment."""
         return tuple(name for name in self.networks if not self.can_quote(name))
 
     @property
     def is_ready(self) -> bool:
-        """Whether every network with a source of pools has been tried, and at least one can be quoted. Missing ones may
-        become available later."""
+        """Whether the service has tried to load every network that has pools, and can quote at least one of them.
+        Missing networks may become available later."""
         is_tried = self._tried.issuperset(network.name for network in self.served_networks)
         return is_tried and any(map(self.can_quote, self.networks))
 
     def can_quote(self, name: str) -> bool:
-        """Return whether a network's market is loaded and `check_quotable` passes, so that it is ready and healthy."""
+        """Return whether a network's market is loaded and passes `check_quotable`, so that it counts as ready and
+        healthy."""
         source = self._sources.get(name)
         if source is None:
             return False
@@ -161,9 +164,9 @@ class MarketRegistry:
         return True
 
     def check_quotable(self, source: InMemorySource, use: PriceUse) -> None:
-        """Raise `MarketUnavailable` if a source's state is too old, or if its prices may not be used in this way.
+        """Raise `MarketUnavailable` if a source's state is too old, or if its prices may not be used for `use`.
 
-        This is the only rule for orders, readiness and health checks.
+        Orders, readiness and health checks all use this rule.
         """
         self._check_age(source)
         self._check_use(source, use)
@@ -181,15 +184,15 @@ class MarketRegistry:
         return name in self._missing_reasons
 
     def has_opener(self, name: str) -> bool:
-        """Return whether the network has a market before another thread sets a source."""
+        """Return whether the network has a market to quote on until another thread sets a source."""
         return name in self._openers
 
     def fresh_source(
         self, name: str, use: PriceUse, tokens: Iterable[str] = (), keys: Iterable[str] = ()
     ) -> InMemorySource:
-        """Return a network's source, with the pools of these tokens and the pools `keys`, as far as available.
+        """Return a network's source, with all available pools for `tokens` and the pools named by `keys`.
 
-        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used in this way.
+        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used for `use`.
         """
         source = self.open_source(name)
         extend = self._extenders.get(name)
@@ -213,7 +216,7 @@ class MarketRegistry:
         raise MarketUnavailable(problem, hint=hint)
 
     def explained(self, state: StateSource, name: str) -> StateSource:
-        """Return a quote's state with the reason why it is not live, if the operator requires live prices."""
+        """Return a quote's state, with the reason why it is not live if the operator requires live prices."""
         if may_use(state, PriceUse.NUMBER, self.price_request):
             return state
         reason = self._missing_live_prices(name)
@@ -223,7 +226,7 @@ class MarketRegistry:
         return self._missing_reasons.get(name, f"no node is set for {name}")
 
     def open_source(self, name: str) -> InMemorySource:
-        """Return a network's source whatever its age, opened on first use. Raises `MarketUnavailable`."""
+        """Return a network's source, regardless of its age. It is opened on first use. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
         opener = self._openers.get(name)
@@ -259,7 +262,8 @@ class MarketRegistry:
         return self._versions.get(name, 0)
 
     def add_listener(self, listener: Callable[[str], None]) -> None:
-        """Call `listener` with a network's name whenever its source is replaced, in any thread."""
+        """Register `listener`, which is called with a network's name whenever its source is replaced. It may be called
+        on any thread."""
         self._listeners.append(listener)
 
     def _set_memory(self, name: str, source: InMemorySource) -> None:

@@ -1,4 +1,5 @@
-"""Combine the metrics of several processes: counters and histograms are added up, gauges are merged by meaning."""
+"""Combine the metrics of several processes. Counters and histograms are added up; gauges are merged according to their
+meaning."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _Families = list[tuple[str, str, str, list[tuple[str, dict[str, str], float]]]]
 
 
 def encode_families(families: Iterable[Metric]) -> bytes:
-    """Return metrics as bytes."""
+    """Return metrics encoded as bytes, for `decode_families`."""
     return msgspec.json.encode(
         [
             (
@@ -59,7 +60,7 @@ def decode_families(content: bytes) -> list[Metric]:
 
 
 def add_up(processes: Iterable[Iterable[Metric]]) -> list[Metric]:
-    """Return the combined metrics of all processes."""
+    """Return the metrics of all processes combined."""
     families: dict[str, Metric] = {}
     values: dict[str, dict[tuple[Any, ...], float]] = {}
     for metrics in processes:

@@ -49,10 +49,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class MarketMetrics(NamedTuple):
-    """Figures of a network's market; None is omitted. `failures` is how often following it failed, and `write_failures`
-    how often its store could not be written; `is_subscribed` is true if its node announces new blocks;
-    `has_real_prices` is false for modelled and synthetic state; `feed` counts its feed's events; `nodes` are the
-    watched nodes."""
+    """Figures about a network's market. A figure that is None is omitted. `failures` is how often following the market
+    failed, and `write_failures` how often its store could not be written. `is_subscribed` is true if its node announces
+    new blocks. `has_real_prices` is false for modelled and synthetic state. `feed` has the counts of its feed's events.
+    `nodes` are the watched nodes."""
 
     network: str
     pools: int | None = None
@@ -67,10 +67,10 @@ class MarketMetrics(NamedTuple):
 
 
 class Metrics:
-    """Counters of one process, in a separate registry.
+    """The metrics of one process, in a separate registry.
 
-    Labels take only the values `networks`, `endpoints` (path patterns), ids of API keys and `other`. Times are in
-    seconds. A `member` of a group publishes its metrics, and renders the group's sums.
+    Labels take only the values in `networks` and `endpoints` (path patterns), ids of API keys, and `other`. Times are
+    in seconds. A `member` of a group publishes its metrics, and renders the group's sums.
     """
 
     def __init__(self, networks: Iterable[str], endpoints: Iterable[str], member: GroupMember | None = None) -> None:
@@ -149,11 +149,11 @@ class Metrics:
         self._events.inc()
 
     def record_dropped_stream(self) -> None:
-        """Count a stream whose client did not read it."""
+        """Count a stream that was closed because its client did not read it."""
         self._dropped_streams.inc()
 
     def record_event_delay(self, delay_s: float) -> None:
-        """Record the time from a block to the quote of an order on it: one search."""
+        """Record how long after a block its quote was sent, which is mainly the time of one search."""
         self._event_delay_s.observe(delay_s)
 
     def watch_streams(self, count: Callable[[], int]) -> None:
@@ -168,21 +168,21 @@ class Metrics:
         self._request_s.labels(endpoint).observe(duration_s)
 
     def record_key(self, key_id: str, status: int | None, refusal: RefusalReason | None) -> None:
-        """Count a request with a key; `status` is None if its client disconnected."""
+        """Count a request with a key. `status` is None if its client disconnected."""
         self._keys.count_request(self._worker, key_id, status, refusal)
 
     def record_search(self, context: RequestContext, job: JobFigures) -> None:
-        """Record the time of a search for a request, on the thread of the search."""
+        """Record the time of a search for a request. Call this on the thread that ran the search."""
         context.record_search(job)
         if context.api_key is not None:
             self._keys.add_cpu(self._worker, context.api_key.id, job.cpu_s)
 
     def record_solve(self, network: str, duration_s: float) -> None:
-        """Record the time of an endpoint on the worker."""
+        """Record how long an endpoint's work ran on the worker thread."""
         self._solve_s.labels(self._network(network)).observe(duration_s)
 
     def record_wait(self, wait_s: float) -> None:
-        """Record the time of an order in the queue."""
+        """Record how long an order waited in the queue."""
         self._wait_s.observe(wait_s)
 
     def watch_queue(self, length: Callable[[], int]) -> None:
@@ -235,13 +235,13 @@ class Metrics:
         self._registry.register(_MarketsCollector(read_known))
 
     def publish(self) -> None:
-        """Let the other members of the group see these metrics."""
+        """Publish these metrics to the other members of the group."""
         if self._member is not None:
             self._member.group.publish_metrics(self._member.slot, list(self._registry.collect()))
 
     def render(self) -> bytes:
-        """Return all metrics in the format `CONTENT_TYPE`. Except for keys, other workers' metrics are up to half a
-        second old."""
+        """Return all metrics in the format `CONTENT_TYPE`. Except for those of keys, other workers' metrics are up to
+        half a second old."""
         registry = self._registry
         if self._member is not None:
             self.publish()

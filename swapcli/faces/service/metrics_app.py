@@ -1,6 +1,6 @@
 """The application on the metrics port, which serves only `GET /metrics`.
 
-It needs no key and has no rate limit: the operator's network decides who can reach that port.
+It requires no key and has no rate limit. The operator's network decides who can reach the port.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_METRICS_CONNECTIONS = 32
-"""Connections at the metrics port: a few scrapers, and people who look."""
+"""Maximum number of connections to the metrics port: a few scrapers, and people who look at the metrics."""
 
 _NO_PATH = status_error(404, "this port only serves metrics")
 _NO_METHOD = method_error(["GET"])
 
 
 class MetricsPort(NamedTuple):
-    """A listening socket for the metrics, the application that serves them, the counter of refusals, and the maximum
-    number of connections."""
+    """A listening socket for metrics, the application that serves them, the function that counts refusals, and the
+    maximum number of connections."""
 
     listener: socket.socket
     app: ASGIApp
@@ -36,7 +36,7 @@ class MetricsPort(NamedTuple):
 
 
 class MetricsApp:
-    """Renders the metrics of a service."""
+    """The application that renders the metrics of a service."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics

@@ -1,4 +1,5 @@
-"""The middleware for every request, from the outside in: access log, CORS, authentication and rate limits."""
+"""The middleware for every request, from the outermost to the innermost: access log, CORS, authentication and rate
+limits."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
 
 
 class AccessLogMiddleware:
-    """Assigns request ids and logs how each request ended. A defect becomes an error 500 without details."""
+    """Middleware that assigns request ids and logs how each request ended. A defect becomes an error 500 without
+    details."""
 
     def __init__(
         self,
@@ -157,7 +159,7 @@ class AccessLogMiddleware:
 
 
 class CorsMiddleware:
-    """Lets web pages from the origins in the policy call the service."""
+    """Middleware that lets web pages from the origins in the policy call the service."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app
@@ -185,9 +187,10 @@ class CorsMiddleware:
 
 
 class AuthMiddleware:
-    """Admits requests that are within their rate limit, with a valid key or, unless one is required, without a key.
+    """Middleware that rejects requests beyond their rate limit, with an invalid key, or without a key if one is
+    required.
 
-    Health pages ignore a foreign `Authorization` header, because probes may send their own credentials.
+    On health pages, a foreign `Authorization` header is ignored, because probes may send their own credentials.
     """
 
     def __init__(

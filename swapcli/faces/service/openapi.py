@@ -104,9 +104,9 @@ def build_document(
     has_metrics: bool = True,
     requires_key: bool = False,
 ) -> dict[str, Any]:
-    """Return the OpenAPI document for a service with these networks, JSON-ready; `examples` are by network name.
+    """Return the OpenAPI document for a service with `networks`, JSON-ready. `examples` are keyed by network name.
 
-    `has_metrics` is whether the metrics are at the same port, and `requires_key` whether each request needs an API key.
+    `has_metrics` tells whether metrics are on the same port, and `requires_key` whether each request needs an API key.
     """
     document = {
         "openapi": "3.1.0",

@@ -32,7 +32,7 @@ class Page(NamedTuple):
 
 
 class PageBuilder(NamedTuple):
-    """Builds a page from the raw query. A slow one is run off the event loop."""
+    """A function that builds a page from the raw query. A slow builder runs off the event loop."""
 
     build: Callable[[bytes], Page | StaticPage]
     is_slow: bool = False
@@ -47,9 +47,10 @@ def build_pages(
     has_metrics: bool = True,
     requires_key: Callable[[], bool] = lambda: False,
 ) -> Mapping[str, PageBuilder]:
-    """Return the builder of each page, by path. `is_alive` is False if the process should be restarted;
-    `read_warnings` returns what an operator should know though the service answers. Without `has_metrics`, there is no
-    page of metrics: they have their own port. `requires_key` returns whether the service requires an API key now."""
+    """Return the builder of each page, by path. `is_alive` returns False if the process should be restarted.
+    `read_warnings` returns warnings for the operator about a service that still works. Without `has_metrics` there is
+    no metrics page, because metrics have a separate port. `requires_key` returns whether the service currently requires
+    an API key."""
     pages = {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
@@ -89,7 +90,7 @@ def _readiness(
 
 
 class OpenApiPage:
-    """The OpenAPI document. Its examples are orders on the loaded markets."""
+    """The OpenAPI document, with examples that are orders on the loaded markets."""
 
     def __init__(
         self, registry: MarketRegistry, requires_key: Callable[[], bool] = lambda: False, *, has_metrics: bool = True
@@ -99,7 +100,7 @@ class OpenApiPage:
         self._page: StaticPage | None = None
 
     def get(self, _query: bytes = b"") -> StaticPage:
-        """Return the document, rebuilt before its examples expire."""
+        """Return the document. It is rebuilt before its examples expire."""
         now_s = self._registry.clock.monotonic_s()
         if self._page is None or now_s - self._built_at_s > EXAMPLES_S:
             self._page, self._built_at_s = self._build(), now_s

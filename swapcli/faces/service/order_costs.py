@@ -1,5 +1,4 @@
-"""Estimate what orders will cost, from the times of earlier orders of the same class, the same pair, or the same
-client.
+"""Estimate the time of orders from the times of earlier orders of the same class, the same pair, or the same client.
 
 Times are in seconds.
 """
@@ -13,21 +12,22 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.requests import OrderRequest
 
 FIRST_COST_S = 0.002
-"""Expected time of the very first order, when there is no mean of all orders yet: the time of an easy one, so that no
-order is rejected before anything was measured."""
+"""Expected time of the very first order, before there is a mean of all orders. It is the time of an easy order, so that
+no order is rejected before any was measured."""
 MAX_RECORDS = 10_000
-"""Maximum number of classes, pairs and clients with recorded times; the same as for rate limits."""
+"""Maximum number of classes, pairs and clients with recorded times. It is the same as for rate limits."""
 
 _MEAN_WEIGHT = 1 / 16
-"""Weight of one order in the mean of all orders, which should not follow single orders."""
+"""Weight of one order in the mean of all orders, which single orders should not change much."""
 _CLIENT_WEIGHT = 1 / 8
-"""Weight of one order in its client's mean, which starts from the mean of all: orders for other pairs say little."""
+"""Weight of one order in its client's mean, which starts from the mean of all orders. Orders for other pairs say
+little."""
 
 
 class OrderClass(NamedTuple):
-    """Orders that cost about the same, by a hash: of a path, a network and a pair, with amounts of equal bit length.
+    """A hash of what determines an order's cost: the path, the network, the pair, and the bit length of the amounts.
 
-    `pair` is the hash of the two tokens on their network, None for a request without an order.
+    `pair` is the hash of the two tokens on their network, or None for a request without an order.
     """
 
     key: int
@@ -35,20 +35,21 @@ class OrderClass(NamedTuple):
 
     @property
     def keys(self) -> tuple[int, ...]:
-        """The keys of recorded times: the class, then the pair."""
+        """The keys under which times are recorded: the class, then the pair."""
         return (self.key,) if self.pair is None else (self.key, self.pair)
 
 
 class CostEstimate(NamedTuple):
-    """The expected time of an order; if its class, pair and client are unknown, a guess: the mean of all orders."""
+    """The expected time of an order. If its class, pair and client are unknown, it is a guess: the mean of all
+    orders."""
 
     expected_s: float
     is_guess: bool
 
 
 def classify_order(path: str, network: str, order: OrderRequest | None, size_bytes: int) -> OrderClass:
-    """Return the class of a request to the endpoint at `path`; without an order, by the length of its query and
-    body."""
+    """Return the class of a request to the endpoint at `path`. A request without an order is classified by the length
+    of its query and body."""
     if order is None:
         return OrderClass(hash((path, network, size_bytes.bit_length())))
     alike = order._replace(amount=order.amount.bit_length(), slippage_ppm=0, recipient=None)
@@ -56,16 +57,16 @@ def classify_order(path: str, network: str, order: OrderRequest | None, size_byt
 
 
 class OrderCosts:
-    """Recent times of orders: moving averages in which the newest order counts for one half. Not thread-safe.
+    """Recent times of orders, as moving averages in which the newest order counts for one half. Not thread-safe.
 
-    If the newest took less than half of the average, only it counts: the first order of a pair also builds data that
-    later ones use, and may even load the market.
+    If the newest order took less than half of the average, it replaces the average. The first order of a pair also
+    builds data for later orders, and may even load the market.
     """
 
     def __init__(self, max_records: int = MAX_RECORDS) -> None:
         self._max_averages = 3 * max_records
         self._averages_s: OrderedDict[Hashable, float] = OrderedDict()
-        """By class, pair and client. Beyond the limit, the entry updated least recently is dropped."""
+        """Average times by class, pair and client. Beyond the limit, the entry updated least recently is dropped."""
         self._mean_s = FIRST_COST_S
 
     def estimate(self, client: str, order_class: OrderClass | None) -> CostEstimate:

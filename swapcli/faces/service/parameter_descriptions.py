@@ -25,7 +25,7 @@ _DIALECT = (
 
 
 class Parameter(NamedTuple):
-    """A parameter of the query, or of the path if `is_path`."""
+    """A query parameter, or a path parameter if `is_path`."""
 
     name: str
     schema: Schema
@@ -38,7 +38,7 @@ _ONLY_PROTOCOLS = Parameter("onlyProtocols", STRINGS, "Ids or names of the proto
 
 
 def no_parameters(_network: Network) -> tuple[Parameter, ...]:
-    """Return nothing: the endpoint has no parameters."""
+    """Return an empty tuple, for an endpoint without parameters."""
     return ()
 
 

@@ -1,6 +1,6 @@
 """The connection between a worker process and its parent.
 
-The parent forwards signals as messages, because a service manager may also signal the workers directly. When one side
+The parent forwards signals as messages, because a service manager may also signal the workers directly. If one side
 ends, the other reads the end of the connection.
 """
 
@@ -24,18 +24,18 @@ _READY = b"!"
 
 
 class ParentChannel:
-    """The worker's end, which is readable when there is a message."""
+    """The worker's end of the connection. It is readable when there is a message."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
 
     def report_ready(self) -> None:
-        """Report to the parent that connections are accepted."""
+        """Report to the parent that the worker accepts connections."""
         with suppress(OSError):  # the parent has ended, which the next message says
             self._connection.send(_READY)
 
     def receive(self) -> list[ParentMessage]:
-        """Wait for messages, and return them."""
+        """Wait for messages from the parent, and return them."""
         try:
             received = self._connection.recv(256)
         except OSError:
@@ -44,7 +44,7 @@ class ParentChannel:
 
 
 class WorkerChannel:
-    """The parent's end. It never blocks, and is readable when the worker is ready or has ended."""
+    """The parent's end of the connection. It never blocks, and is readable when the worker is ready or has ended."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self.fileno, self.close = connection, connection.fileno, connection.close
@@ -56,7 +56,7 @@ class WorkerChannel:
             self._connection.send(message.value)
 
     def receive_ready(self) -> bool:
-        """Read the worker's messages; return whether it is ready, or False at the end of the connection."""
+        """Read the worker's messages. Return whether it is ready, or False at the end of the connection."""
         try:
             return self._connection.recv(16) == _READY
         except OSError:
@@ -64,6 +64,6 @@ class WorkerChannel:
 
 
 def open_channel() -> tuple[WorkerChannel, ParentChannel]:
-    """Return both ends of a new connection."""
+    """Return the two ends of a new connection."""
     parent, worker = socket.socketpair()
     return WorkerChannel(parent), ParentChannel(worker)

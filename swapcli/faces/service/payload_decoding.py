@@ -1,4 +1,5 @@
-"""Decode a transaction that a client is about to sign, with the code of `swapcli decode`, on the service's pools."""
+"""Decode a transaction that a client is about to sign, with the same code as `swapcli decode`, on the service's
+pools."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from swapcli.interface.requests import DecodeRequest
 
 MAX_CALLDATA_BYTES = 32_768
-"""Several times as long as the longest route that a router accepts. Each swap in a call is compared with all pools."""
+"""Several times as long as the longest route that a router accepts. The limit matters because each swap in a call is
+compared with all pools."""
 
 
 class _BoundedSource(InMemorySource):
@@ -49,7 +51,8 @@ def decode_request(
 ) -> DecodedDocumentJson:
     """Return the JSON of a decoded transaction, compared with a fresh quote. Raises `InvalidInput` for invalid bytes.
 
-    `open_source` gets the tokens of the call, and rejects prices on which the service builds no transaction.
+    `open_source` receives the tokens in the call. It raises an error if the available prices may not be used to build
+    transactions.
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata

@@ -1,6 +1,6 @@
-"""Headers of routes, transactions and health checks: the state behind them, and warnings.
+"""Headers for routes, transactions and health checks: the state behind them, and warnings.
 
-The service warns, but never rejects a quote because of a warning: signing is the client's decision.
+The service warns, but never rejects a quote because of a warning, because signing is the client's decision.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from swapcli.quoting.warnings import clock_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
-    """Return the headers for one or more quotes on the same state, for swaps on these terms and their limits.
+    """Return the headers for one or more quotes on the same state. `terms` are the terms of their swaps, with the
+    limits for warnings.
 
     `payload` is the transaction of a single quote, if it was built.
     """
@@ -44,19 +45,19 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 def payload_headers(
     source: InMemorySource, result: RouteResult, terms: SwapTerms, payload: UnsignedTransaction
 ) -> Headers:
-    """Return the headers of a transaction that `source` has just built from `result` on these terms and limits."""
+    """Return the headers for `payload`, a transaction that `source` has just built from `result` and `terms`."""
     state, impact = source.state_source, payload_impact(source, result, payload)
     warnings = quote_warnings(impact, state, terms_of_payload(payload, terms))
     return _headers(state, warnings, impact)
 
 
 def health_headers(state_source: StateSource) -> Headers:
-    """Return the headers of a health check of a source: its state, and whether this machine's clock is wrong."""
+    """Return the headers for the health check of a source: its state, and whether this machine's clock is wrong."""
     return _headers(state_source, clock_warnings(state_source), None)
 
 
 def state_headers(state_source: StateSource) -> Headers:
-    """Return the header with a source's state; empty if the kind of state is unknown."""
+    """Return the header with a source's state, or no header if the kind of state is unknown."""
     if state_source.provenance is None:
         return ()
     state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
@@ -64,9 +65,9 @@ def state_headers(state_source: StateSource) -> Headers:
 
 
 def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> Headers:
-    """Return the headers of a transaction with the number of nodes that agree on its state.
+    """Return a transaction's headers, extended by the number of nodes that agree on its state.
 
-    If no second node has confirmed the state, they have a warning too.
+    If no second node has confirmed the state, a warning is added too.
     """
     found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
     if not is_confirmed:

@@ -1,23 +1,23 @@
-"""Quotes as server-sent events: each order with a listener is quoted at each block, once for all its listeners.
+"""Quotes as server-sent events. Each order that has listeners is quoted at each block, once for all its listeners.
 
-A stream carries the newest quote, not every quote: an unread quote is replaced by a newer one, and a client that does
-not read is disconnected. So a listener takes a few kilobytes, however slow it is. If a key is revoked, its streams end
-with their next event, and so do streams without a key once the service requires one.
+A stream carries the latest quote, not every quote: a newer quote replaces an unread one, and a client that does not
+read is disconnected. A listener therefore takes a few kilobytes, however slow it is. If a key is revoked, its streams
+end with their next event. Streams without a key end the same way once the service requires one.
 
 | event | data |
 |---|---|
 | `quote` | `{"quote", "state", "warnings"}`: a V2 route, its state, its warning codes |
 | `heartbeat` | `{"state"}`: the last quote still holds, at this state; after a time without another event |
-| `unavailable` | `{"statusCode", "message"}`: there is no quote currently, as the state is too old; a quote ends it |
+| `unavailable` | `{"statusCode", "message"}`: no quote, because the state is too old; ends with the next quote |
 
-A quote is new if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its `route`
-or a code of its warnings differs from the last one. Nothing else counts: neither fields that depend on gas or USD
-prices, such as the output after gas, nor the search time, the expiry, and the codes in `_MOMENTARY`.
+A quote is sent if its `success`, one of its amounts (`inputAmount`, `outputAmount`, `outputAmountAfterFee`), its
+`route` or its set of warning codes differs from the last one. Other differences do not count: fields that depend on gas
+or USD prices, such as the output after gas, the search time, the expiry, and the codes in `_MOMENTARY`.
 
 The id of a quote is its block and a digest of the fields that count. Its search starts from the block's state alone, so
-every worker and replica has the same id at a block, except for orders whose search runs out of time. A client that
-reconnects with an id in `Last-Event-ID` gets a quote only if it differs, and none from an earlier block before the
-first heartbeat. Streams end after `MAX_STREAM_S` and when the service stops; clients then reconnect.
+every worker and replica has the same id at a block, unless the search runs out of time. A client that reconnects with
+an id in `Last-Event-ID` gets a quote only if it differs, and no quote from an earlier block before the first heartbeat.
+Streams end after `MAX_STREAM_S`, and when the service stops. Clients then reconnect.
 """
 
 from __future__ import annotations
@@ -63,13 +63,14 @@ if TYPE_CHECKING:
 
 
 HEARTBEAT_S: Final = 15.0
-"""Proxies close connections on which nothing has arrived for some time, nginx after 60 seconds by default."""
+"""Interval of heartbeats. Proxies close connections on which nothing has arrived for some time, nginx after 60 seconds
+by default."""
 MAX_STREAM_S: Final = 3_600.0
-"""After this time a client reconnects, so that clients spread over new replicas."""
+"""Maximum length of a stream. Clients then reconnect, and so spread over new replicas."""
 _CONTENT: Final = ("success", "inputAmount", "outputAmount", "outputAmountAfterFee", "route")
-"""Fields that make a new quote if they differ."""
+"""Fields whose changes make a new quote."""
 _MOMENTARY: Final = frozenset({"CLOCK_DIFFERS", "LIVE_UNAVAILABLE", "SEARCH_TIME_UP", "STATE_OLD"})
-"""Warning codes about this machine and the time, not about a block's state."""
+"""Codes of warnings that depend on this machine and the time, not on a block's state."""
 _EVENT_ID: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})")
 
 
@@ -144,9 +145,9 @@ class _Listener:
 
 
 class RouteEvents:
-    """All streams of this process. Everything runs on the event loop, except searches, which run on the worker.
+    """All streams of this process. Everything runs on the event loop, except searches, which run on the worker thread.
 
-    `max_streams` limits the streams of all clients; the policy limits those of one client.
+    `max_streams` limits the streams of all clients together; the policy limits those of each client.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ class RouteEvents:
     ) -> None:
         """Send the quotes for a request's order until its client disconnects.
 
-        Raises the errors of `work` for the first quote, before anything is sent; `RateLimited` and `Overloaded` if
+        Before anything is sent, raises the errors of `work` for the first quote, and `RateLimited` or `Overloaded` if
         there are too many streams.
         """
         self._start()

@@ -1,9 +1,9 @@
-"""Rate limits: one token bucket for each API key, or for each address without a key; and pacing of rejections.
+"""Rate limits, with one token bucket for each API key or for each address without a key, and pacing of rejections.
 
-Times are in seconds, from a monotonic clock that the caller passes in. A bucket holds the requests of one period, which
-is a minute unless a key's plan says otherwise, and refills at that rate, so a client may send its requests all at once
-or evenly. A key's quota is a counter for its day or month. Both are in this process, or in memory that several
-processes share; `redis_state` has them on a server.
+Times are in seconds, from a monotonic clock that the caller passes in. A bucket holds the requests for one period and
+refills evenly, so a client may send its requests all at once or spread out. The period is one minute unless a key's
+plan says otherwise. A key's quota is a counter for its day or month. Buckets and counters are in this process, or in
+memory that several processes share. `redis_state` keeps them on a server.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from swapcli.quoting.config.settings import ServiceSettings
 
 MAX_CLIENTS = 10_000
-"""Buckets kept for each request class. A bucket unused for its period is full again, so evicting it loses nothing."""
+"""Number of buckets to keep for each request class. A bucket unused for its period is full again, so evicting it loses
+nothing."""
 
 REJECTIONS_PER_S = 100.0
-"""Average rate of rejections sent without delay. At 0.5 ms each, they take about 5% of a processor."""
+"""Average number of rejections per second sent without delay. At 0.5 ms each, they take about 5% of a processor."""
 BURST = 20
-"""Rejections that may be sent at once after a pause."""
+"""Number of rejections that may be sent at once after a pause."""
 MAX_DELAY_S = 2.0
-"""Maximum delay of a rejection, reached when 200 connections retry immediately: it is no longer than the wait for an
+"""Maximum delay of a rejection, reached when 200 connections retry immediately. It is no longer than the wait of an
 order."""
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
@@ -50,7 +51,7 @@ _UNKNOWN_CLIENT = "unknown"
 
 
 class RequestClass(StrEnum):
-    """Classes of requests that are limited separately."""
+    """A class of requests with its own limit."""
 
     WORK = "work"
     HEALTH = "health"
@@ -59,7 +60,7 @@ class RequestClass(StrEnum):
 class RateLimitState(NamedTuple):
     """The state of a client's limit after a request. `retry_after_s` is 0 if the request is within the limit.
 
-    `quota` is the key's, if the request counts towards it, and `is_quota_left` is false if it was used up.
+    `quota` is the key's quota, if the request counts towards it. `is_quota_left` is false if the quota was used up.
     """
 
     limit: int
@@ -70,7 +71,7 @@ class RateLimitState(NamedTuple):
     quota: QuotaUse | None = None
     is_quota_left: bool = True
     quota_used: int = 0
-    """Used requests of the quota, if a server counts them."""
+    """The number of requests used from the quota, if a server counts them."""
 
     @property
     def charged(self) -> QuotaUse | None:
@@ -78,7 +79,8 @@ class RateLimitState(NamedTuple):
         return self.quota if self.is_quota_left and not self.retry_after_s else None
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return the headers of every response; `RateLimit-Reset` is the time until the bucket is full again."""
+        """Return the headers for every response. `RateLimit-Reset` is the time in seconds until the bucket is full
+        again."""
         return [
             ("RateLimit-Limit", str(self.limit)),
             ("RateLimit-Remaining", str(self.remaining)),
@@ -86,8 +88,8 @@ class RateLimitState(NamedTuple):
         ]
 
     def find_error(self, now_s: float) -> RateLimited | None:
-        """Return why the request is rejected at a Unix time: the limit, or its key's quota; None if it is not
-        rejected."""
+        """Return why the request is rejected (the limit, or its key's quota), or None if it is not. `now_s` is a Unix
+        time."""
         if self.retry_after_s:
             message = f"more than {self.limit} requests per {_PERIOD_NAMES[self.period_s]}"
             error = RateLimited(message, retry_after_s=self.retry_after_s, hint="send fewer requests")
@@ -104,7 +106,7 @@ class RateLimitState(NamedTuple):
 
 
 class LimitedClient(NamedTuple):
-    """A client whose requests of a class are limited to `limit` in `period_s`, and to a quota if its key has one."""
+    """A client whose requests in a class are limited to `limit` per `period_s`, and to a quota if its key has one."""
 
     name: str
     request_class: RequestClass
@@ -117,12 +119,13 @@ class Buckets(Protocol):
     """The token buckets of the clients in one request class."""
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Replace a client's bucket: its tokens, and their time. A new or evicted client has no bucket."""
+        """Replace a client's bucket (its tokens and their time) with the result of `change`. A new or evicted client
+        has no bucket."""
         ...
 
 
 class ProcessBuckets:
-    """Buckets of this process. The least recently used one is evicted beyond `max_clients`."""
+    """The buckets of this process. Beyond `max_clients`, the least recently used bucket is evicted."""
 
     def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
         self._max_clients = max_clients
@@ -132,7 +135,7 @@ class ProcessBuckets:
         return len(self._buckets)
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Like `Buckets.update`."""
+        """Same as `Buckets.update`."""
         bucket = self._buckets[client] = change(self._buckets.get(client))
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._max_clients:
@@ -147,18 +150,19 @@ class SharedBuckets:
         self._table = SharedTable()
 
     def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Like `Buckets.update`."""
+        """Same as `Buckets.update`."""
         return self._table.update(digest_key(client), change)
 
 
 class QuotaCounters:
-    """The used requests of quotas. `read_used` returns the stored count for a quota that is not among the counters."""
+    """Counters of the requests used from quotas. `read_used` returns the stored count of a quota that has no counter
+    yet."""
 
     def __init__(self, counters: Buckets, read_used: Callable[[QuotaUse], int]) -> None:
         self._counters, self._read_used = counters, read_used
 
     def take(self, quota: QuotaUse) -> bool:
-        """Take one request, if any are left."""
+        """Take one request from a quota. Return whether one was left."""
         is_taken = False
 
         def count(entry: Entry | None) -> Entry:
@@ -171,13 +175,13 @@ class QuotaCounters:
         return is_taken
 
     def give_back(self, quota: QuotaUse) -> None:
-        """Return a request that was taken."""
+        """Return a taken request to a quota."""
         self._counters.update(
             quota.name, lambda entry: Entry(max(0.0, entry.value - 1) if entry else 0.0, quota.ends_s)
         )
 
     def raise_to(self, quota: QuotaUse, used: int) -> None:
-        """Count at least as many requests as others have counted."""
+        """Raise a quota's count to at least `used`, the number that other processes have counted."""
         self._counters.update(quota.name, lambda entry: Entry(max(entry.value if entry else 0, used), quota.ends_s))
 
 
@@ -186,7 +190,7 @@ def _nothing_used(_: QuotaUse) -> int:
 
 
 class RateLimiter:
-    """Decides which requests are within the limits. `buckets` are by request class."""
+    """The rules for which requests are within the limits. `buckets` are keyed by request class."""
 
     def __init__(
         self,
@@ -201,10 +205,10 @@ class RateLimiter:
     def limited_client(
         self, address: str | None, api_key: ApiKey | None, request_class: RequestClass, quota: QuotaUse | None = None
     ) -> LimitedClient | None:
-        """Return the client of a request; None if it is exempt.
+        """Return the client that a request counts for, or None if it is exempt.
 
-        Clients on this machine are exempt unless configured otherwise, or unless the plan of their key has a limit or
-        a quota. `address` is the client's address behind trusted proxies; `api_key` is valid.
+        Clients on this machine are exempt, unless the settings say otherwise, or the plan of their key has a limit or a
+        quota. `address` is the client's address behind trusted proxies. `api_key` is already known to be valid.
         """
         settings = self._settings
         limit = api_key.plan.limit if api_key and request_class is RequestClass.WORK else None
@@ -218,7 +222,7 @@ class RateLimiter:
         )
 
     def max_streams(self, address: str | None, api_key: ApiKey | None) -> int | None:
-        """Return how many streams a client may have open; None if it is exempt, as in `limited_client`."""
+        """Return how many streams a client may have open, or None if it is exempt, as in `limited_client`."""
         settings = self._settings
         if api_key and api_key.plan.streams is not None:
             return api_key.plan.streams
@@ -227,7 +231,7 @@ class RateLimiter:
         return settings.streams_with_key if api_key else settings.streams
 
     def take(self, client: LimitedClient, now_s: float) -> RateLimitState:
-        """Take a token from a client's bucket, if it has one, and then a request from its quota."""
+        """Take a token from a client's bucket if it has one, and then a request from the client's quota."""
         is_allowed = False
 
         def take_token(bucket: Entry | None) -> Entry:
@@ -241,12 +245,12 @@ class RateLimiter:
         return limit_state(client, bucket.value, is_allowed=is_allowed, is_quota_left=is_quota_left)
 
     def set_remaining(self, client: LimitedClient, tokens: int, now_s: float) -> None:
-        """Set the tokens of a client's bucket to a server's value, so that this process can continue without the
-        server."""
+        """Set the tokens in a client's bucket to those on a server, so that this process can continue if the server
+        fails."""
         self._buckets[client.request_class].update(client.name, lambda _: Entry(tokens, now_s))
 
     def apply_settings(self, settings: ServiceSettings) -> None:
-        """Apply new limits from now on. Used tokens stay used."""
+        """Apply new limits from now on. Tokens that were used stay used."""
         self._settings = settings
 
 
@@ -257,7 +261,7 @@ def _limit(settings: ServiceSettings, request_class: RequestClass, *, has_key: b
 
 
 def client_name(address: str | None, key_id: str | None) -> str:
-    """Return the name under which a client is limited and queued: its key, otherwise its address."""
+    """Return the name under which a client is limited and queued: its key's id, otherwise its address."""
     return f"key {key_id}" if key_id else address_client(address)
 
 
@@ -287,7 +291,8 @@ def _refill(bucket: Entry | None, client: LimitedClient, now_s: float) -> float:
 
 @lru_cache(maxsize=4096)
 def address_client(address: str | None) -> str:
-    """Return the client that an address represents: itself or, in IPv6, its /64, which belongs to one household.
+    """Return the client that an address stands for: the address itself or, in IPv6, its /64 block, which is one
+    household's.
 
     Other values (from another kind of socket) count as one client.
     """
@@ -298,7 +303,8 @@ def address_client(address: str | None) -> str:
 
 
 class RejectionPacer:
-    """Delays rejections beyond `REJECTIONS_PER_S`: a client that retries immediately must not keep the service busy."""
+    """Delays for rejections beyond `REJECTIONS_PER_S`, so that clients that retry immediately do not keep the service
+    busy."""
 
     def __init__(self) -> None:
         self._next_s = float("-inf")
@@ -310,7 +316,7 @@ class RejectionPacer:
             await asyncio.sleep(delay_s)
 
     def delay_s(self, now_s: float) -> float:
-        """Take the next slot, and return the seconds until it, at most `MAX_DELAY_S`."""
+        """Take the next slot, and return the seconds until it, which are at most `MAX_DELAY_S`."""
         slot_s = max(self._next_s, now_s - BURST / REJECTIONS_PER_S)
         self._next_s = min(slot_s + 1 / REJECTIONS_PER_S, now_s + MAX_DELAY_S - BATCH_S)
         return ceil(self._next_s / BATCH_S) * BATCH_S - now_s if self._next_s > now_s else 0.0

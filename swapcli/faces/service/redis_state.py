@@ -1,5 +1,5 @@
-"""State that services on several machines share on a Redis server: buckets of rate limits, quotas, open streams and
-usage of keys, and issued V1 routes.
+"""State that services on several machines share on a Redis server: rate-limit buckets, quotas, open streams, the usage
+of keys, and issued V1 routes.
 
 | key | content |
 |---|---|
@@ -7,12 +7,12 @@ usage of keys, and issued V1 routes.
 | `swapcli:quota:{ID OF THE KEY}:{DAY OR MONTH}` | the used requests of the quota |
 | `swapcli:streams:{DIGEST OF THE CLIENT}` | its open streams, each until its lease ends on the server's clock |
 | `swapcli:usage:{DAY}` | `{ID}:requests`, `:rejections`, `:cpu_us` and `:last_s` of each key |
-| `swapcli:usage-batch:{BATCH}` | that the batch was added, as one whose answer is lost is sent again |
+| `swapcli:usage-batch:{BATCH}` | that the batch was added; it is sent again if the response is lost |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not respond, callers use the state of their own process. A background task tries it every
-`RETRY_S`, so that no request waits for a server that is known to be down. A key with content of another kind counts as
-absent.
+While the server does not respond, callers use the state of their own process. A background task tries the server every
+`RETRY_S`, so that no request waits for a server that is known to be down. A Redis key with an unexpected type of
+content counts as absent.
 """
 
 from __future__ import annotations
@@ -41,23 +41,25 @@ from swapcli.state.tracing import span
 T = TypeVar("T")
 
 TIMEOUT_S = 0.25
-"""Time for a response, a hundred times what one takes within a data centre. It delays requests when the server
-hangs."""
+"""Time limit for a response: a hundred times the usual time within a data centre. If the server hangs, requests are
+delayed by this time."""
 _ATTEMPTS = 8
-"""A thread waits for the event loop for this many timeouts; two attempts that connect take less."""
+"""Number of timeouts for which a thread waits for the event loop. Two attempts, including connecting, take less."""
 RETRY_S = 1.0
-"""The longest pause between two attempts; each pause is random, at least half of it, because many services may try at
-once."""
+"""The longest pause between two attempts. Each pause is random and at least half of it, because many services may try
+at once."""
 _RANDOM = SystemRandom()
-"""A separate generator: the state of the `random` module's functions belongs to the program."""
+"""A separate generator, because the state of the `random` module's functions belongs to the program that imports
+swapcli."""
 ROUTE_LIFE_S = 3_600
-"""Routes are remembered for an hour, or for twice the time in which they are fresh: later posts are checked by a
-replay."""
+"""Routes are remembered for an hour, or for twice the time in which they are fresh. Routes posted later are checked by
+replaying them."""
 
 _MAX_BATCH = 256
-"""Requests in one run of the script, which takes about 2 microseconds per request and blocks the server."""
+"""Maximum number of requests in one run of the script, which takes about 2 microseconds per request and blocks the
+server."""
 STREAM_LEASE_S = 5.0
-"""Time after which the streams of a killed process are free; a process renews its leases every `RETRY_S`."""
+"""Time after which the streams of a killed process stop counting. A process renews its leases every `RETRY_S`."""
 _BATCH_LIFE_S = 3_600
 
 _QUOTA_USED_UP = 2
@@ -100,10 +102,10 @@ for index = 1, #KEYS / 2 do
 end
 return results
 """
-"""Takes a token from each bucket, and then a request from the quota, as `RateLimiter.take` does. KEYS are the bucket
-and the counter of each client. ARGV has its limit, the seconds of its period, and its quota with the time when its
-counter ends; 0 without a quota. The first result is 2 if only the quota is used up. MGET returns nothing for a key of
-another type; a bucket that was not used for its period is full."""
+"""Takes a token from each bucket, and then a request from the quota, in the same way as `RateLimiter.take`. For each
+client, KEYS has its bucket and its counter. ARGV has its limit, the seconds of its period, and its quota with the time
+when its counter ends, or 0 without a quota. The first result is 2 if only the quota is used up. MGET returns nothing
+for a key of another type. A bucket that was not used for its period is full."""
 
 _GIVE_BACK = """
 if tonumber(string.match(redis.call('MGET', KEYS[1])[1] or '', '^%d+$') or '0') > 0 then
@@ -130,7 +132,7 @@ for index, key in ipairs(KEYS) do
 end
 return 1
 """
-"""Opens a stream of a client that is below the limit, or renews any number of streams with the limit -1."""
+"""Opens a stream for a client that is below the limit. With the limit -1, renews any number of streams."""
 
 _ADD_USAGE = f"""
 if redis.call('SET', KEYS[1], 1, 'NX', 'EX', {_BATCH_LIFE_S}) then
@@ -149,10 +151,10 @@ return 1
 
 
 class StateFigures(NamedTuple):
-    """Whether the server's last response succeeded, how many exchanges failed, and for how many requests the process
-    decided.
+    """Whether the server's last response succeeded, how many exchanges failed, and how many requests this process
+    decided without it.
 
-    Exchanges include those of the task that tries the server.
+    Exchanges include those of the background task that tries the server.
     """
 
     is_connected: bool
@@ -162,7 +164,7 @@ class StateFigures(NamedTuple):
 
 
 class StreamLease(NamedTuple):
-    """An open stream: its client's key, and its own name."""
+    """An open stream: its client's key on the server, and its own name there."""
 
     key: str
     stream: str
@@ -177,10 +179,11 @@ class _Waiting(NamedTuple):
 
 
 class RedisState:
-    """The shared state on `server`. `on_change` is called with the reason when it fails, and when it works again.
+    """The shared state on `server`. `on_change` is called with the reason when the server fails, and when it works
+    again.
 
-    All exchanges run on the event loop of `connect`. Rate limits are for this loop; route times are for other threads,
-    which wait for it. Raises `ConfigError` without the package.
+    All exchanges run on the event loop of `connect`. Call the rate-limit methods on this loop, and the route-time
+    methods from other threads, which wait for the loop. Raises `ConfigError` if the Redis package is not installed.
     """
 
     def __init__(
@@ -212,7 +215,7 @@ class RedisState:
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
-        """Try the server, so that a problem shows at the start, and keep trying it until `close`."""
+        """Try the server, so that a problem is reported at start-up, and keep trying until `close`."""
         self._loop = asyncio.get_running_loop()
         await self._try_server()
         self._watcher = self._loop.create_task(self._watch())
@@ -250,7 +253,7 @@ class RedisState:
     # --- rate limits
 
     async def take(self, client: LimitedClient) -> RateLimitState | None:
-        """Take a token from a client's bucket, if it has one; None if the server does not respond.
+        """Take a token from a client's bucket, if it has one. Return None if the server does not respond.
 
         Requests that arrive during an exchange share the next one.
         """
@@ -324,9 +327,9 @@ class RedisState:
     # --- streams and usage of keys
 
     async def open_stream(self, client: str, limit: int) -> StreamLease | None:
-        """Count one more stream of a client, until `close_stream`; None if the server does not respond.
+        """Count one more stream of a client, until `close_stream`. Return None if the server does not respond.
 
-        A lease that `is_refused` is not counted, because the client already has `limit` streams.
+        A lease with `is_refused` is not counted, because the client already has `limit` streams.
         """
         lease = StreamLease(f"swapcli:streams:{digest_key(client).hex()}", secrets.token_hex(8))
         is_open = await self._exchange(partial(self._lease_streams, [lease], limit))
@@ -347,7 +350,7 @@ class RedisState:
         return bool(await self._streams_script(keys=[each.key for each in leases], args=arguments))
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Like `UsageStorage.add_usage`."""
+        """Same as `UsageStorage.add_usage`."""
         # Quotas are separate counters; a continuing request has no time of last use yet.
         ended = ((day_key, each) for day_key, each in counts.items() if each.requests)
         for number, entries in enumerate(_batched(ended, _MAX_BATCH)):
@@ -368,7 +371,7 @@ class RedisState:
     # --- issued routes
 
     def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
-        """Return the times of routes known to all services for `life_s`; `own` has those of this process."""
+        """Return the route times shared by all services, each kept for `life_s`. `own` has those of this process."""
         return _RedisRouteTimes(self, own, life_s)
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
@@ -376,7 +379,7 @@ class RedisState:
         self._run_on_loop(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
 
     def find_route_time(self, digest: bytes) -> int | None:
-        """Return the time of a route; None if it is unknown, or if the server does not respond."""
+        """Return the time of a route, or None if it is unknown or the server does not respond."""
         found = self._run_on_loop(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
         try:
             return int(found[0]) if isinstance(found, list) else None
@@ -462,7 +465,8 @@ def _usage_key(day: int) -> str:
 
 
 def read_usage(server: RedisUrl, days: Iterable[int]) -> dict[DayKey, UsageCounts]:
-    """Return the usage of keys on days. Raises `UpstreamError`, and `ConfigError` without the package."""
+    """Return the usage of keys on `days`. Raises `UpstreamError`, and `ConfigError` if the Redis package is not
+    installed."""
     found: dict[DayKey, UsageCounts] = {}
     with translate_redis_errors(server), open_redis(server, _ATTEMPTS * TIMEOUT_S) as client:
         days = [*days]

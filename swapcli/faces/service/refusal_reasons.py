@@ -1,4 +1,4 @@
-"""Why the service rejects a request or a connection: its limits, each with its own count in the metrics."""
+"""The reasons why the service rejects a request or a connection: its limits, each with its own count in the metrics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ E = TypeVar("E", bound=SwapcliError)
 
 
 class RefusalReason(StrEnum):
-    """A limit of the service. The value is the label "reason" of the metric swapcli_refusals_total."""
+    """A limit of the service. The value is the label "reason" in the metric swapcli_refusals_total."""
 
     CONNECTIONS = "connections"
-    """All connections are busy. Status 503; beyond a few such responses, the connection is reset."""
+    """All connections are busy. Status 503, or a reset connection beyond a few such responses."""
     METRICS_CONNECTIONS = "metrics_connections"
-    """The same on the metrics port."""
+    """All connections to the metrics port are busy. Same handling as `CONNECTIONS`."""
     IDLE_EVICTED = "idle_evicted"
     """An idle connection was closed to make room for a new one."""
     HEAD_EVICTED = "head_evicted"
@@ -25,19 +25,19 @@ class RefusalReason(StrEnum):
     BODY_EVICTED = "body_evicted"
     """A connection with an unfinished body made room for a new one. Status 503."""
     HEAD_SIZE = "head_size"
-    """Status 431."""
+    """The head is too large. Status 431."""
     HEAD_SYNTAX = "head_syntax"
-    """Not HTTP, or not with exactly one Host. Status 400."""
+    """The request is not HTTP, or does not have exactly one Host header. Status 400."""
     HEAD_TIMEOUT = "head_timeout"
-    """Status 408. Connections on which no head has begun are just closed."""
+    """The head did not arrive in time. Status 408. Connections on which no head has begun are just closed."""
     BODY_SIZE = "body_size"
-    """Status 413."""
+    """The body is too large. Status 413."""
     BODY_TIMEOUT = "body_timeout"
-    """Status 408."""
+    """The body did not arrive in time. Status 408."""
     RESPONSE_UNREAD = "response_unread"
-    """The client does not read its responses; the connection is reset."""
+    """The client does not read its responses. The connection is reset."""
     API_KEY = "api_key"
-    """Status 401."""
+    """The API key is unknown or revoked. Status 401."""
     KEY_MISSING = "key_missing"
     """The service requires a key, and the request has none. Status 401."""
     KEY_EXPIRED = "key_expired"
@@ -45,7 +45,7 @@ class RefusalReason(StrEnum):
     KEY_NETWORK = "key_network"
     """The key's plan does not contain the network. Status 403."""
     REQUEST_RATE = "request_rate"
-    """Status 429."""
+    """The client has sent too many requests in the period. Status 429."""
     QUOTA = "quota"
     """The key has used up its quota for the day or month. Status 429."""
     CLIENT_STREAMS = "client_streams"
@@ -53,32 +53,34 @@ class RefusalReason(StrEnum):
     STREAMS = "streams"
     """All clients together have too many open streams. Status 503."""
     QUEUE = "queue"
-    """The queue has no place for the client, or another client has taken the place. Status 503."""
+    """The queue has no room for the client, or another client has taken the order's place. Status 503."""
     EXPECTED_WAIT = "expected_wait"
     """The order is not expected to start in time. Status 503."""
     WAIT = "wait"
     """The order did not start in time. Status 503."""
     INTERRUPTED = "interrupted"
-    """The order was interrupted by one whose search is stuck. Status 503."""
+    """The order was interrupted by an order whose search is stuck. Status 503."""
     STOPPING = "stopping"
     """The service accepts no further requests. Status 503."""
 
 
 OnRefusal = Callable[[RefusalReason], object]
-"""Called once for each refusal of a connection, on the event loop. For rejected requests, `refused` adds the reason."""
+"""Called on the event loop once for each refused connection. For rejected requests, `refused` adds the reason to the
+error."""
 
 
 def ignore_refusal(_reason: RefusalReason) -> None:
-    """Count nothing."""
+    """Ignore a refusal. This is the default for a server that does not count refusals."""
 
 
 def refused(reason: RefusalReason, error: E) -> E:
-    """Return the error that rejects a request with a reason, which is counted and logged when the request ends."""
+    """Return `error` with the reason for rejecting a request. The reason is counted and logged when the request
+    ends."""
     error.details["refusal"] = reason
     return error
 
 
 def refusal_of(error: SwapcliError) -> RefusalReason | None:
-    """Return the reason that `refused` added to an error; None for any other error."""
+    """Return the reason that `refused` added to an error, or None for any other error."""
     reason = error.details.get("refusal")
     return reason if isinstance(reason, RefusalReason) else None

@@ -1,4 +1,4 @@
-"""The context of a request during processing; receiving its body and sending its response."""
+"""The context of a request while it is processed; reading its body, and sending its response."""
 
 from __future__ import annotations
 
@@ -57,14 +57,15 @@ class StreamConnection(Protocol):
     """Whether it was closed because its client did not read it."""
 
     def begin_stream(self) -> None:
-        """Keep little data for a client that does not read, drop it soon, and treat the end of its side as the end.
+        """Buffer little data, close the connection soon if its client does not read, and treat the client's end of
+        input as its end.
 
-        For an HTTP/1.0 client, which has no chunks, the response lasts as long as the connection.
+        An HTTP/1.0 client does not support chunks, so its response ends with the connection.
         """
         ...
 
     def end_stream(self) -> None:
-        """Expect nothing more of the response except its end."""
+        """Accept nothing more for the response except its end."""
         ...
 
 
@@ -72,11 +73,11 @@ class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
     `path` is as sent by the client, except for slashes: see `endpoint_table.canonical_path`. `address` is the client's
-    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` shows
-    whether the request's key is still valid, or, without a key, whether the service still requires none: streams can
-    outlive a key and the settings. `forwarded` names the client that takes turns with others behind an untrusted proxy.
-    `refusal` is the limit that rejected the request, `error_code` the code of the error that ended it, `advice` what
-    the operator should know about it, `cpu_s` the processor time of its searches.
+    address behind trusted proxies, None if unknown. `clock` gives the time in V2 responses. `is_key_valid` returns
+    whether the request's key is still valid, or, without a key, whether the service still requires none, because
+    streams can outlive a key and the settings. `forwarded` is the name under which a client behind an untrusted proxy
+    is queued. `refusal` is the limit that rejected the request, `error_code` the code of the error that ended it,
+    `advice` a note for the operator, and `cpu_s` the processor time of its searches.
     """
 
     __slots__ = (
@@ -121,7 +122,7 @@ class RequestContext:
             self.advice = f"{error.message}: {error.hint}" if error.hint else error.message
 
     def record_search(self, job: JobFigures) -> None:
-        """Add the cost of a search for the request, which has just ended."""
+        """Add the cost of a search for the request. Call this when the search has ended."""
         self.cpu_s += job.cpu_s
         if self.trace is not None and self.trace.spans is not None:
             end_ns = time.time_ns()
@@ -136,7 +137,7 @@ class RequestContext:
 
     @property
     def queue_client(self) -> str:
-        """The name under which the client is queued: that of `client`, except behind an untrusted proxy."""
+        """The name under which the client is queued: the same as `client`, except behind an untrusted proxy."""
         return self.forwarded if self.forwarded is not None and self.api_key is None else self.client
 
 
@@ -156,12 +157,13 @@ def get_context(scope: Scope) -> RequestContext:
 
 
 def set_rejection(scope: Scope, response: JsonResponse, refusal: RefusalReason) -> None:
-    """Let `response` replace the endpoint's response to a request with an invalid head, for this reason."""
+    """Let `response`, with this reason for the rejection, replace the endpoint's response to a request with an invalid
+    head."""
     scope[_REJECTION_KEY], scope[_REFUSAL_KEY] = response, refusal
 
 
 def get_rejection(scope: Scope) -> JsonResponse | None:
-    """Return the response set by `set_rejection`; None for any other request."""
+    """Return the response set by `set_rejection`, or None for any other request."""
     rejection = scope.get(_REJECTION_KEY)
     return rejection if isinstance(rejection, JsonResponse) else None
 
@@ -172,36 +174,35 @@ def set_evicted(scope: Scope) -> None:
 
 
 def get_counted_refusal(scope: Scope) -> RefusalReason | None:
-    """Return the reason from `set_rejection` or `set_evicted`, which the HTTP protocol has already counted; None
-    without one."""
+    """Return the reason from `set_rejection` or `set_evicted`, which the HTTP protocol has already counted, or None."""
     refusal: RefusalReason | None = scope.get(_REFUSAL_KEY)
     return refusal
 
 
 def set_connection(scope: Scope, connection: StreamConnection) -> None:
-    """Record the connection of a request, for a response that is a stream."""
+    """Record the connection of a request, in case its response is a stream."""
     scope[_CONNECTION_KEY] = connection
 
 
 def get_connection(scope: Scope) -> StreamConnection | None:
-    """Return the connection of a request; None if the server is a different one than ours."""
+    """Return the connection of a request, or None if the server is not swapcli's own."""
     connection: StreamConnection | None = scope.get(_CONNECTION_KEY)
     return connection
 
 
 def set_closing(scope: Scope, closing: asyncio.Event) -> None:
-    """Record the event that is set when the service stops, for responses that would not end by themselves."""
+    """Record the event that is set when the service stops, for responses that do not end by themselves."""
     scope[_CLOSING_KEY] = closing
 
 
 def get_closing(scope: Scope) -> asyncio.Event | None:
-    """Return the event that is set when the service stops; None if the server has none."""
+    """Return the event that is set when the service stops, or None if the server has none."""
     closing: asyncio.Event | None = scope.get(_CLOSING_KEY)
     return closing
 
 
 def get_header(scope: Scope, name: bytes) -> str | None:
-    """Return the first header called `name` (in lower case), stripped; None if there is none."""
+    """Return the first header called `name` (in lower case), stripped, or None if there is none."""
     for key, value in scope["headers"]:
         if key == name:
             return str(value.decode("latin-1")).strip()
@@ -232,7 +233,7 @@ async def wait_for_disconnect(receive: Receive) -> None:
 
 
 async def send_json(scope: Scope, send: Send, response: JsonResponse) -> None:
-    """Send a JSON response; with `meta` if the path belongs to V2."""
+    """Send a JSON response. It gets `meta` if the path belongs to API V2."""
     if version_of_path(scope["path"]) is ApiVersion.V2:
         context = scope.get(_SCOPE_KEY)
         clock = context.clock if isinstance(context, RequestContext) else SYSTEM_CLOCK

@@ -1,10 +1,11 @@
-"""Decide when clients should retry rejected orders: one after the other, as the service can take them.
+"""Decide when clients should retry rejected orders: one after the other, at the rate at which the service can process
+them.
 
-If many orders of a client were rejected with the same retry time, most would be rejected again. So each rejected order
-gets a separate time, after those of the orders rejected before it. While such orders may come back, new orders of the
-same client count them as ahead in the queue, and other clients' orders count them as having their turns. So the times
-reflect how long orders really take: each later order includes the delay of all before it. Times are in seconds, from a
-clock that the caller passes in.
+If many orders of a client were rejected with the same retry time, most would be rejected again. Each rejected order
+therefore gets a separate time, after the times of the orders rejected before it. Until the rejected orders return or
+expire, new orders of the same client count them as ahead in the queue, and orders of other clients count them as taking
+turns. The times thus reflect how long orders really take, because each later order includes the delay of all orders
+before it. Times are in seconds, from a clock that the caller passes in.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from math import inf
 from swapcli.core.records import NamedTuple
 
 EARLY_S = 0.2
-"""How long before its time an order may come back. Clients are told whole seconds, rounded up, and rarely come
-early."""
+"""How early a rejected order may return. Clients are told whole seconds, rounded up, and rarely come early."""
 GRACE_S = 2.0
-"""How long after its time an order is still expected: whole seconds, and a slow network."""
+"""How long after its retry time an order is still expected. This allows for rounding to whole seconds, and for a slow
+network."""
 SPARE_WAIT_S = 1.0
-"""The wait that a rejected order should find when it comes back: less than the maximum, because costs vary, and long
-enough to keep the thread busy until it comes, because clients are told whole seconds."""
+"""The wait that a rejected order should find when it returns. It is less than the maximum, because costs vary. It is
+long enough to keep the thread busy until the order returns, because clients are told whole seconds."""
 MAX_DELAY_S = 60.0
-"""Maximum time until an order is due."""
+"""Maximum time until a rejected order should return."""
 MAX_ORDERS = 1_024
-"""Rejected orders to remember; as many as the service has connections by default."""
+"""Maximum number of rejected orders to remember: as many as the service has connections by default."""
 
 
 class _Refused(NamedTuple):
@@ -36,23 +37,22 @@ class _Refused(NamedTuple):
 
 
 class RetryTimes:
-    """The times of rejected orders, by client and connection. Not thread-safe.
+    """The retry times of rejected orders, by client and connection. Not thread-safe.
 
-    A connection has one order at a time, so an order that comes back early keeps its time. An order that does not come
-    back is forgotten.
+    A connection has one order at a time, so an order that returns early keeps its time. An order that does not return
+    is forgotten.
     """
 
     def __init__(self) -> None:
         self._refused: dict[str, dict[Hashable, _Refused]] = {}
         self._count, self._total_s = 0, 0.0
-        """Totals over all orders: hundreds come back each second, and must not examine each other."""
+        """Totals over all orders. Hundreds of orders return each second, so none may examine all others."""
         self._expires_s = inf
         """The first time at which an order is no longer expected, or an earlier time."""
 
     def refuse(self, client: str, connection: Hashable, wait_s: float, cost_s: float, now_s: float) -> float:
-        """Return in how many seconds a rejected order is due. It takes `cost_s`, and would wait for `wait_s` if no
-        rejected order came back.
-        """
+        """Return how many seconds a rejected order should wait. Its work takes `cost_s`, and without other rejected
+        orders it would wait in the queue for `wait_s`."""
         ahead_s = self.preceding_s(client, connection, now_s)
         order = self._refused.get(client, {}).get(connection)
         if order is None or order.due_s <= now_s + EARLY_S:
@@ -66,7 +66,7 @@ class RetryTimes:
         return order.due_s - now_s
 
     def take(self, client: str, connection: Hashable) -> None:
-        """Forget the time of an order that was taken."""
+        """Forget the retry time of an order that has been accepted."""
         orders = self._refused.get(client, {})
         order = orders.pop(connection, None)
         if order is not None:
@@ -76,9 +76,9 @@ class RetryTimes:
                 del self._refused[client]
 
     def preceding_s(self, client: str, connection: Hashable, now_s: float) -> float:
-        """Return the cost of the rejected orders that go before one that comes now: those of its client, and for each
-        other client as many, plus one. None go before it if its time has come.
-        """
+        """Return the total cost of the rejected orders that take precedence over an order arriving now: its client's
+        orders and, for each other client, as many orders plus one. The result is 0 if the order's own retry time has
+        come."""
         self._forget_expired(now_s)
         own = self._refused.get(client, {})
         order = own.get(connection)

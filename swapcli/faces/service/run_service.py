@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 OnReady = Callable[[ReadyService, Callable[[str], object]], None]
-"""Receives the service once it accepts connections, and a writer of log lines."""
+"""Receives the service once it accepts connections, and a function that writes log lines."""
 
 
 class ServiceSetup(NamedTuple):
-    """The user's setup for a service: the opener of its sources, and the file of its API keys."""
+    """The user's setup for a service: the opener of its sources, and the path of its API key file."""
 
     sources: SourceChooser
     keys_file: Path
 
     def policy(self) -> ServicePolicy:
-        """Read the policy. Raises `ConfigError` if the file of keys is invalid."""
+        """Read the policy. Raises `ConfigError` if the API key file is invalid."""
         return read_policy(self.sources.markets.setup.settings, self.keys_file)
 
 
 class ServiceRun(NamedTuple):
-    """A service to run on `networks`, by default all. `read_again` reads the setup again on SIGHUP.
+    """A service to run on `networks`, by default on all networks. `read_again` reads the setup again on SIGHUP.
 
-    It exits after `max_requests`, if any, and when `is_terminal_gone`.
+    The service exits after `max_requests`, if that is set, and when `is_terminal_gone` returns True.
     """
 
     setup: ServiceSetup
@@ -60,11 +60,11 @@ class ServiceRun(NamedTuple):
     max_requests: int | None = None
 
     def read_policy(self) -> ServicePolicy:
-        """Read the policy again. Raises as `read_again` and `ServiceSetup.policy`."""
+        """Read the policy again. Raises the same errors as `read_again` and `ServiceSetup.policy`."""
         return self.read_again().policy()
 
     def announce(self, sources: ServiceSources, listeners: Listeners, log: Callable[[str], object]) -> None:
-        """Announce that connections are accepted."""
+        """Announce that the service accepts connections."""
         url, lines = listeners.url, tuple(sources.describe(listeners.url))
         ready = ReadyService(url, os.getpid(), sources.names, sources.modelled, listeners.metrics_url, lines)
         self.on_ready(ready, log)
@@ -72,10 +72,11 @@ class ServiceRun(NamedTuple):
 
 
 def run_service(run: ServiceRun, log: Callable[[str], object]) -> int:
-    """Run a service in the workers from its settings; `log` writes a line without a log. Return the exit status.
+    """Run a service with the number of workers in its settings, and return the exit status. `log` writes a line before
+    the access log is open.
 
-    With a maximum number of requests there is one process, which counts them. Raises as `open_service_sources`,
-    `read_policy`, `open_listeners` and `serve_by_workers`.
+    With `max_requests` there is one process, which counts the requests. Raises the same errors as
+    `open_service_sources`, `read_policy`, `open_listeners` and `serve_by_workers`.
     """
     sources = open_service_sources(run.setup.sources, run.networks, log)
     policy = run.setup.policy()

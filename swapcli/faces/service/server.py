@@ -1,6 +1,6 @@
 """Run the application: bind the socket, report readiness, and shut down without losing a request.
 
-A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests its
+A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests, the
 connection may be idle for `keep_alive_s`. On SIGTERM or SIGINT the service stops accepting connections and finishes
 open requests, for at most `GRACE_S`. With `max_requests` it does the same after that number of requests.
 """
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 GRACE_S = 10
 CLIENT_TIMEOUT_S = 10.0
 KEEPALIVE_GRACE_S = 0.2
-"""Grace period in which idle keep-alive connections may send one last request after shutdown starts."""
+"""Grace period after shutdown starts, in which idle keep-alive connections may send one last request."""
 SWITCH_INTERVAL_S = 0.0005
-"""Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
+"""Interpreter switch interval. The default of 5 ms would let the worker thread delay the event loop."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
 DEFAULT_KEEP_ALIVE_S = 75.0
 """Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
-closes first may do so while a request is in transit, and a proxy repeats a POST only if configured to."""
+closes first may do so while a request is in transit, and a proxy repeats a POST only if it is configured to."""
 
 BACKLOG = 2_048
 _OTHER_FILES = 128
 """Open files reserved for purposes other than connections: stores, nodes, and connections being accepted or
 rejected."""
 _PUBLISH_TICKS = 5
-"""Ticks of 0.1 seconds between two publications of metrics, which take 2 ms."""
+"""Number of 0.1-second ticks between two publications of metrics, which take 2 ms."""
 _POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _STOPPING = status_error(503, "the service is stopping", _CLOSE, hint="retry on a new connection")
@@ -62,7 +62,7 @@ _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
 
 class ServerLimits(NamedTuple):
-    """The limits of a server. It exits after `max_requests`, if any."""
+    """The limits of a server. It exits after `max_requests`, if that is set."""
 
     max_requests: int | None = None
     max_connections: int = DEFAULT_MAX_CONNECTIONS
@@ -75,7 +75,7 @@ _DEFAULT_LIMITS = ServerLimits()
 
 
 class WorkerPart(NamedTuple):
-    """The additional parts of a server that is one of several. `publish` is called twice a second, and at the end."""
+    """What a server in a group of workers needs in addition. `publish` is called twice a second, and at the end."""
 
     member: GroupMember
     parent: ParentChannel
@@ -95,7 +95,7 @@ def serve(
     on_refusal: OnRefusal = ignore_refusal,
     worker: WorkerPart | None = None,
 ) -> int:
-    """Serve the connections of a socket until stopped; return 0. If the `metrics` have a port, they are served in
+    """Serve the connections of a socket until stopped, and return 0. Metrics with a separate port are served in
     parallel. `on_refusal` counts what the server rejects before the application sees it.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called. `on_hangup` is
@@ -140,9 +140,8 @@ def _new_server(
 
 
 def allow_open_files(count: int) -> int:
-    """Raise the limit of open files to `count` plus some others, as far as the system allows; return how many of
-    `count` may be opened.
-    """
+    """Raise the limit of open files to `count` plus a reserve, as far as the system allows. Return how many of `count`
+    may be opened."""
     try:
         import resource
     except ModuleNotFoundError:
@@ -158,14 +157,14 @@ def allow_open_files(count: int) -> int:
 
 
 class RequestCounter:
-    """Passes requests to an application, at most `ServerLimits.max_requests`."""
+    """A wrapper that passes at most `ServerLimits.max_requests` requests to an application."""
 
     def __init__(self, app: ASGIApp, limits: ServerLimits, on_refusal: OnRefusal) -> None:
         self._app, self._on_refusal = app, on_refusal
         self._remaining, self._timeout_s = limits.max_requests, limits.timeout_s
         self._answering = 0
         self.closing = asyncio.Event()
-        """Set when no further request is accepted: it ends responses that would not end by themselves."""
+        """Set when the service accepts no further requests. It ends responses that do not end by themselves."""
 
     @property
     def is_finished(self) -> bool:

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class ServiceSources(NamedTuple):
-    """The market registry, the markets to keep current, and the nodes for balance checks by network.
+    """The market registry, the markets to keep up to date, and, by network, the nodes for balance checks.
 
-    `modelled` are the networks whose prices are not real at the start, and `price_request` is how the user requested
-    such prices. `witnesses` by network confirm the state of payloads.
+    `modelled` are the networks that start on prices that are not real, and `price_request` is how the user requested
+    such prices. `witnesses`, by network, confirm the state of payloads.
     """
 
     registry: MarketRegistry
@@ -51,7 +51,7 @@ class ServiceSources(NamedTuple):
     price_request: PriceRequest
     witnesses: dict[str, Witnesses]
     state_url: Secret | None
-    """The server of the state shared by several services."""
+    """The URL of the server for the state shared by several services."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,7 +65,8 @@ class ServiceSources(NamedTuple):
 
 
 class ReadyService(NamedTuple):
-    """A service that accepts connections: its URL, process and networks, and the networks on modelled prices at first.
+    """A service that accepts connections: its URL, process and networks, and the networks that start on modelled
+    prices.
 
     `metrics_url` is the URL of its metrics, if they have a separate port.
     """
@@ -76,10 +77,10 @@ class ReadyService(NamedTuple):
     modelled: tuple[str, ...]
     metrics_url: str | None = None
     lines: tuple[str, ...] = ()
-    """The lines that a terminal shows about it."""
+    """The lines that a terminal shows about the service."""
 
     def document(self) -> ReadyJson:
-        """Return the JSON line of `swapcli serve`."""
+        """Return the line of JSON that `swapcli serve` prints."""
         document: dict[str, object] = {
             "url": self.url,
             "pid": self.pid,
@@ -92,16 +93,18 @@ class ReadyService(NamedTuple):
 
 
 class ServicePolicy(NamedTuple):
-    """The parts that a service reads again on SIGHUP."""
+    """The parts of a service that are read again on SIGHUP."""
 
     settings: ServiceSettings
     keys: KeyStore
 
 
 def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Callable[[str], object]) -> ServiceSources:
-    """Return the sources of the networks `names`, or of all configured networks; `log` receives lines about nodes.
+    """Return the sources for the networks called `names`, or for all configured networks. `log` receives messages about
+    nodes.
 
-    Raises as `choose_service_pools`, and `InvalidOption` for a network that has no router of its dialect.
+    Raises the same errors as `choose_service_pools`, and `InvalidOption` for a network that has no router of its
+    dialect.
     """
     from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 
@@ -129,7 +132,7 @@ def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Call
 
 
 def read_policy(settings: Settings, keys_file: Path) -> ServicePolicy:
-    """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid.
+    """Return the policy with the API keys in a file. Raises `ConfigError` if the file is invalid.
 
     If the settings require keys, the file must have a valid one.
     """
@@ -150,7 +153,8 @@ def open_app(
     followers: NetworkThreads,
     member: GroupMember | None = None,
 ) -> ServiceApp:
-    """Return the application of one process; `member` is its place among several. Raises as `open_shared_state`."""
+    """Return the application of one process. `member` is its place in a group of workers. Raises the same errors as
+    `open_shared_state`."""
     from swapcli.faces.service.app import create_app
 
     return create_app(
@@ -167,7 +171,7 @@ def open_app(
 
 
 def open_shared_state(sources: ServiceSources, log: AccessLog) -> RedisState | None:
-    """Return the state that the service shares with others, if the settings name a server for it.
+    """Return the state that the service shares with other services, if the settings name a server for it.
 
     Raises `ConfigError` if the required package is not installed.
     """

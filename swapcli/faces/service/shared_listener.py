@@ -1,7 +1,7 @@
-"""Accept connections on one listening socket in several processes, sharing them about evenly.
+"""Accept connections on one listening socket in several processes, and share them about evenly.
 
-The system wakes all of them for each connection, so a fast one could take all connections. A worker with more
-connections than another briefly leaves a new one to the others.
+The system wakes all processes for each connection, so a fast one could take all connections. A worker with more
+connections than another briefly leaves a new connection to the others.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from contextlib import suppress
 from swapcli.faces.service.worker_group import GroupMember
 
 YIELD_S = 0.005
-"""Time in which a worker with fewer connections may accept a connection first. A busy worker gets to it within a few
+"""Time in which a worker with fewer connections may accept a connection first. A busy worker accepts it within a few
 milliseconds, between two quotes."""
 OUT_OF_FILES_PAUSE_S = 0.5
 
 
 class SharedListener:
-    """Accepts connections in one worker. `count` returns the number of its open connections."""
+    """A listener that accepts connections in one worker. `count` returns the number of the worker's open
+    connections."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class SharedListener:
             self._listener.close()
 
     def report_count(self) -> int:
-        """Show the other workers how many connections are open here; return that number."""
+        """Publish the number of open connections to the other workers, and return it."""
         count = self._count() + len(self._opening)
         if self._is_open:
             self._connections.set(self._slot, count)

@@ -1,7 +1,7 @@
 """Memory shared by a service's processes. It is created before they are forked, and has a fixed size.
 
-A process can be killed at any point: the system releases its locks, readers of a document see the old or the new one,
-and a table loses at most the entry being written.
+A process can be killed at any point. The system then releases its locks, readers of a document see a complete old or
+new version, and a table loses at most the entry being written.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ KEY_BYTES = 16
 
 _SETS = 4_096
 _WAYS = 16
-"""Records per set: with the 10,000 keys that one process keeps, 2.4 on average, and more than 16 in one of 10^6
-tables."""
+"""Number of records per set. With the 10,000 keys that one process keeps, a set has 2.4 records on average, and more
+than 16 in one of 10^6 tables."""
 _RECORD = Struct("=16sdd")
 _NO_KEY = bytes(KEY_BYTES)
 _HALF = Struct("=QI")
@@ -30,13 +30,12 @@ _UNAVAILABLE = 2**32 - 1
 
 
 def digest_key(*parts: str) -> bytes:
-    """Return the key of a record: the same for equal parts."""
+    """Return the key of a record, which is the same for equal `parts`."""
     return blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 class SharedLock:
-    """Excludes other threads, and other processes that inherited it. Use it as a context manager, and not
-    recursively."""
+    """A lock for threads, and for processes that inherited it. Use it as a context manager, and not recursively."""
 
     def __init__(self) -> None:
         import fcntl
@@ -65,14 +64,14 @@ class SharedLock:
 
 
 class Entry(NamedTuple):
-    """A value and its time, on any clock shared by all processes."""
+    """A value and its time, on a clock shared by all processes."""
 
     value: float
     at: float
 
 
 class SharedTable:
-    """Entries by a 16-byte key. In a full set of keys, a new entry replaces the one with the oldest time."""
+    """A table of entries by 16-byte key. If all places for a key are taken, a new entry replaces the oldest one."""
 
     def __init__(self, sets: int = _SETS) -> None:
         self._sets = sets
@@ -80,7 +79,7 @@ class SharedTable:
         self._lock = SharedLock()
 
     def update(self, key: bytes, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Replace a key's entry, None if there is none, with the result of `change`, and return that."""
+        """Replace a key's entry (None if there is none) with the result of `change`, and return the result."""
         with self._lock:
             offset, entry = self._locate(key)
             entry = change(entry)
@@ -88,7 +87,7 @@ class SharedTable:
         return entry
 
     def find(self, key: bytes) -> Entry | None:
-        """Return the entry of a key."""
+        """Return the entry of a key, or None if there is none."""
         with self._lock:
             return self._locate(key)[1]
 
@@ -114,7 +113,7 @@ class SharedTable:
 
 
 class SharedDocument:
-    """A document of at most `max_bytes`, written by one process. Others read the whole old or new version."""
+    """A document of at most `max_bytes`, written by one process. Others always read a complete version, old or new."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -122,7 +121,7 @@ class SharedDocument:
         self._memory = mmap.mmap(-1, 1 + 2 * self._half_bytes)
 
     def write(self, content: bytes) -> bool:
-        """Replace the document; if the content is too long, return False and leave it unchanged."""
+        """Replace the document. If the content is too long, return False and leave the document unchanged."""
         if len(content) > self._max_bytes:
             return False
         active = self._memory[0]
@@ -137,11 +136,11 @@ class SharedDocument:
 
     @property
     def version(self) -> int:
-        """A number that grows with every write; 0 before the first write."""
+        """A number that increases with every write, and is 0 before the first write."""
         return self._header(self._memory[0])[0]
 
     def read(self) -> bytes:
-        """Return the document; empty before the first write."""
+        """Return the document, or empty bytes before the first write."""
         while True:
             active = self._memory[0]
             version, size = self._header(active)
@@ -159,7 +158,7 @@ class SharedDocument:
 
 
 class SharedCounts:
-    """A count for each process, by its index; a process that is not available has none."""
+    """A count for each process, by its index. A process that is not available has none."""
 
     def __init__(self, size: int) -> None:
         self._memory = mmap.mmap(-1, size * _COUNT.size)
@@ -176,6 +175,6 @@ class SharedCounts:
         _COUNT.pack_into(self._memory, index * _COUNT.size, _UNAVAILABLE)
 
     def minimum_of_others(self, index: int) -> int:
-        """Return the lowest count of the other available processes; a large number if there are none."""
+        """Return the lowest count of the other available processes, or a large number if there are none."""
         counts = [count for (count,) in _COUNT.iter_unpack(self._memory[: self._size * _COUNT.size])]
         return min((count for other, count in enumerate(counts) if other != index), default=_UNAVAILABLE)

@@ -1,6 +1,7 @@
-"""The stores of followed markets in a service with several processes: one process writes them, the workers read them.
+"""The stores of followed markets in a service with several processes. One process writes the stores, and the workers
+read them.
 
-The parent opens them, without threads or connections, before it forks the others.
+The parent opens the stores, without threads or connections, before it forks the other processes.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ from swapcli.state.rpc.head_source import poll_interval_s
 from swapcli.state.temporary_folders import memory_folder, store_folder, temporary_folder
 
 _PUBLISH_S = 0.5
-"""As often as workers publish their metrics."""
+"""The interval at which metrics are published, the same as for workers."""
 
 
 class SharedStores:
-    """The stores of `followed` markets. Use it as a context manager, which removes private stores at its end.
+    """The stores of the markets in `followed`. Use it as a context manager, which removes private stores on exit.
 
-    Each worker follows feeds itself, and also stores without a node, which another program writes.
+    Each worker follows feeds by itself. It also reads by itself the stores without a node, which another program
+    writes.
     """
 
     def __init__(self, followed: Iterable[AnyFollowed], workers: int) -> None:
@@ -62,11 +64,11 @@ class SharedStores:
 
     @property
     def announcements(self) -> BlockAnnouncements:
-        """The writer's announcements."""
+        """The announcements from the process that writes the stores."""
         return self._announcements
 
     def followed_by(self, slot: int) -> list[AnyFollowed]:
-        """Return the markets in the form in which a worker follows them."""
+        """Return the markets in the form in which the worker at `slot` follows them."""
         written = [self._read_only(market, paths.store, slot) for paths, market in self._written.items()]
         return [*self._unwritten, *written]
 
@@ -79,7 +81,8 @@ class SharedStores:
     def write(
         self, networks: Iterable[str], member: GroupMember, parent: ParentChannel, log: AccessLog, clock: Clock
     ) -> int:
-        """Write the stores in this process until the parent tells it to stop; return 0. `member` has the metrics."""
+        """Write the stores in this process until the parent tells it to stop, and return 0. `member` publishes the
+        metrics."""
         with WriterThreads(self._written, self._announcements, log, clock) as threads:
             metrics = Metrics(networks, (), member)
             metrics.watch_markets(lambda: threads.figures().values())

@@ -1,7 +1,7 @@
 """Confirm the state behind a service's payloads with other nodes, before a response is sent.
 
-A service follows public nodes, and does not remember which of them returned a pool's state. So two of them must return
-the state again, at the market's block. This happens once per pool and block, in one thread per network.
+A service follows public nodes, and does not remember which of them returned a pool's state. Two nodes must therefore
+return the same state again, at the market's block. This happens once per pool and block, in one thread per network.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ _LATE: Final = Confirmation(1, "no second node confirmed the pool state in time"
 
 
 class StateConfirmer:
-    """Confirms states with `witnesses`, by network name. Other networks need no confirmation."""
+    """A checker that lets `witnesses` (by network name) confirm states. Networks without witnesses need no
+    confirmation."""
 
     def __init__(self, witnesses: Mapping[str, Witnesses]) -> None:
         self._threads = {name: _NetworkConfirmer(each) for name, each in witnesses.items()}
         self._workers = {name: Worker(MAX_WAITING) for name in witnesses}
 
     async def run(self, network_name: str, built: Sequence[BuiltRoute]) -> Confirmation | None:
-        """Return how many nodes agree on the state of payloads; None if it needs no confirmation.
+        """Return how many nodes agree on the state behind payloads, or None if it needs no confirmation.
 
         Raises `NodesDisagree`.
         """

@@ -17,9 +17,9 @@ _ENTITY_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 
 
 class StaticPage:
-    """A body with its headers, two representations of it, and a strong ETag for each.
+    """A body with its headers, in a plain and a compressed form with a strong ETag for each.
 
-    Compressing a large body takes some 20 ms: make such a page off the event loop.
+    Compressing a large body takes some 20 ms, so create large pages off the event loop.
     """
 
     def __init__(self, body: bytes, content_type: str, headers: Headers = ()) -> None:
@@ -28,7 +28,7 @@ class StaticPage:
         self._digest = blake2b(body, digest_size=12).hexdigest()
 
     async def respond(self, scope: Scope, send: Send, vary: str = "Accept-Encoding") -> None:
-        """Send the representation that the client prefers, or status 304 if the client has it."""
+        """Send the form that the client prefers, or status 304 if the client already has it."""
         is_compressed = accepts_gzip(get_header(scope, b"accept-encoding"))
         tag = f"{self._digest}-gzip" if is_compressed else self._digest
         headers = [("ETag", f'"{tag}"'), ("Vary", vary), ("Cache-Control", "no-cache")]
@@ -51,7 +51,7 @@ def accepts_gzip(accept_encoding: str | None) -> bool:
 
 
 def parse_weights(accept: str | None) -> dict[str, float]:
-    """Return the quality value of each name in a header such as `Accept`; 0 if the value is malformed."""
+    """Return the quality value of each name in a header such as `Accept`. A malformed value counts as 0."""
     weights = {}
     for part in (accept or "").lower().split(","):
         name, *parameters = (each.strip() for each in part.split(";"))

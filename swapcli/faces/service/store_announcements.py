@@ -1,6 +1,7 @@
 """Announcements of new blocks in stores, from the process that writes them to the workers that read them.
 
-Everything is created before the processes are forked. An announcement only says when to look: a lost one costs time.
+All pipes and shared memory are created before the processes are forked. An announcement only tells a worker when to
+look, so a lost one only costs time.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _ANNOUNCEMENT = b"!"
 
 
 class WriterState(NamedTuple):
-    """How a store is written: how new blocks are found and, if the store does not exist yet, why.
+    """How a store is written: how new blocks are found and, if the store does not exist yet, the reason.
 
-    `clock_offset_s` is as in `KnowsTime`, from the writer's node. `path` is the path of the store, empty before it is
-    written. `node` is the index of the node that the writer reads.
+    `clock_offset_s` is the same as in `KnowsTime`, from the writer's node. `path` is the path of the store, or empty
+    before it is written. `node` is the index of the node that the writer reads.
     """
 
     mode: FollowMode = FollowMode.POLLING
@@ -37,7 +38,7 @@ class WriterState(NamedTuple):
 
 
 class BlockAnnouncements:
-    """The announcements of the stores of `networks` to a number of workers."""
+    """Announcements about the stores of `networks`, for a number of workers."""
 
     def __init__(self, networks: Iterable[str], workers: int) -> None:
         names = list(networks)
@@ -45,18 +46,19 @@ class BlockAnnouncements:
         self._pipes = {(name, slot): _Pipe() for name in names for slot in range(workers)}
 
     def close_others(self, slot: int) -> None:
-        """In a worker's process, close the pipes of the other workers: it needs its files for connections."""
+        """Close the pipes of the other workers, in the process of the worker at `slot`, which needs file descriptors
+        for connections."""
         for key in [key for key in self._pipes if key[1] != slot]:
             self._pipes.pop(key).close()
 
     def announce(self, network: str) -> None:
-        """Announce a block to all workers."""
+        """Announce a new block in a network's store to all workers."""
         for (name, _), pipe in self._pipes.items():
             if name == network:
                 pipe.write()
 
     def set_state(self, network: str, state: WriterState) -> None:
-        """Set how a network's store is written. Only the writer calls this."""
+        """Set how a network's store is written. Call this only in the writer."""
         self._states[network].write(msgspec.json.encode(state))
 
     def state(self, network: str) -> WriterState:
@@ -65,12 +67,12 @@ class BlockAnnouncements:
         return msgspec.json.decode(content, type=WriterState) if content else WriterState()
 
     def heads(self, network: str, slot: int, poll_s: float) -> AnnouncedHeads:
-        """Return a worker's head source."""
+        """Return the head source for the worker at `slot`."""
         return AnnouncedHeads(self, network, self._pipes[network, slot], poll_s)
 
 
 class AnnouncedHeads:
-    """Wakes a follower when the writer of its store announces a block, and after each pause."""
+    """A head source that wakes a follower when the writer of its store announces a block, and after each pause."""
 
     problem = None
     hint = None
@@ -87,7 +89,7 @@ class AnnouncedHeads:
 
     @property
     def clock_offset_s(self) -> float:
-        """Like `KnowsTime.clock_offset_s`, as shown by the writer's nodes."""
+        """Same as `KnowsTime.clock_offset_s`, from the writer's node."""
         return self._announcements.state(self._network).clock_offset_s
 
     @property
@@ -96,7 +98,7 @@ class AnnouncedHeads:
         return self._announcements.state(self._network).node
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Like `HeadSource.wait`."""
+        """Same as `HeadSource.wait`."""
         del reached
         if pause_s > self.poll_s:  # after a failure
             self._is_stopped.wait(self.poll_s)
@@ -105,12 +107,12 @@ class AnnouncedHeads:
         self._pipe.drain()
 
     def stop(self) -> None:
-        """Like `HeadSource.stop`."""
+        """Same as `HeadSource.stop`."""
         self._is_stopped.set()
         self._wakeup.write()
 
     def close(self) -> None:
-        """Like `HeadSource.close`; everything it opened ends with the process."""
+        """Same as `HeadSource.close`. The pipes stay open until the process ends."""
 
 
 class _Pipe:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from swapcli.faces.service.shared_memory import Entry, SharedLock, SharedTable, digest_key
 
 _SETS = 1_024
-"""Sets in each worker's table: connections bound the number of streams, and an overfull table forgets some."""
+"""Number of sets in each worker's table. The number of connections limits the streams, and an overfull table forgets
+some."""
 
 
 class SharedStreams:
-    """The streams of all workers, each with a separate table, so that those of a killed worker can be cleared."""
+    """The streams of all workers, with a separate table for each worker, so that the table of a killed worker can be
+    cleared."""
 
     def __init__(self, workers: int) -> None:
         self._tables = [SharedTable(_SETS) for _ in range(workers)]
         self._lock = SharedLock()
 
     def open(self, slot: int, client: str, limit: int) -> bool:
-        """Count a client's stream in the worker at a slot, unless the client has `limit`; return whether it was
-        counted."""
+        """Count a client's stream in the worker at `slot`, unless the client already has `limit` streams. Return
+        whether it was counted."""
         key = digest_key(client)
         with self._lock:
             entries = [table.find(key) for table in self._tables]
@@ -27,8 +29,8 @@ class SharedStreams:
             return True
 
     def close(self, slot: int, client: str) -> None:
-        """Count one stream less in the worker at a slot. Clients without streams are the first to make room in its
-        table."""
+        """Decrease a client's count in the worker at `slot`. Clients without streams are the first to be removed from a
+        full table."""
 
         def count(entry: Entry | None) -> Entry:
             left = max(0.0, entry.value - 1) if entry else 0.0

@@ -1,8 +1,8 @@
 """The parent of worker processes: it forks them, passes signals on, and replaces those that end.
 
-A worker that ends is replaced after a pause that doubles while its replacements end early. If that continues, the
-service finishes open requests and exits with an error, so that a service manager sees it. A worker that drains and
-exits with 0 is replaced at once. A worker that hangs is killed, and then replaced.
+If a worker ends, the parent replaces it after a pause, which doubles while replacements end early. If that continues,
+the service finishes open requests and exits with an error, so that a service manager sees it. A worker that drains and
+exits with 0 is replaced at once. A worker that hangs is killed and replaced.
 """
 
 from __future__ import annotations
@@ -30,35 +30,36 @@ if TYPE_CHECKING:
 FIRST_PAUSE_S = 0.1
 MAX_PAUSE_S = 5.0
 EARLY_S = 5.0
-"""A process that ends within this time has ended early: starting takes less than a second."""
+"""A process that ends within this time has ended early. Starting takes less than a second."""
 MAX_EARLY_ENDS = 8
-"""Consecutive early ends of one process after which the service ends: with the pauses in between, after 11 seconds or
-more."""
+"""Number of consecutive early ends of one process after which the service ends. With the pauses in between, this takes
+11 seconds or more."""
 KILL_AFTER_S = GRACE_S + 3.0
-"""Time from the stop signal until remaining processes are killed: they take at most `GRACE_S`."""
+"""Time from the stop signal until remaining processes are killed. They need at most `GRACE_S`."""
 
 HUNG_AFTER_S = 2.0 * GRACE_S
-"""Time without a heartbeat after which a process is killed: a draining process has none for `GRACE_S` or a little
-more."""
+"""Time without a heartbeat after which a process is killed. A draining process has no heartbeat for `GRACE_S` or a
+little more."""
 
 _DEFECT = 70
-"""`EX_SOFTWARE` of sysexits.h: the status of a worker that failed because of a defect."""
+"""The status `EX_SOFTWARE` from sysexits.h, for a worker that failed because of a defect."""
 _POLL_S = 1.0
 
 
 class ProcessPlan(NamedTuple):
-    """A process to run: `run` is called in it with the channel to the parent, and returns its exit status."""
+    """A process to run. `run` is called in the new process with the channel to the parent, and returns its exit
+    status."""
 
     name: str
     run: Callable[[ParentChannel], int]
 
 
 class Supervisor:
-    """Runs processes: the workers of `group` in slot order, followed by its helpers.
+    """The parent of several processes: the workers of `group` in slot order, followed by its helpers.
 
-    `on_ready` is called once all of them are ready. `on_reload` is called after each SIGHUP, before the processes
-    reload; if `is_terminal_gone` then returns True, all stop instead. `on_problem` receives the name of a process that
-    has ended or could not be started, and why. `on_stop` is called at the stop signal.
+    `on_ready` is called once all processes are ready. `on_reload` is called after each SIGHUP, before the processes
+    reload. If `is_terminal_gone` then returns True, all processes stop instead. `on_problem` receives the name of a
+    process that has ended or could not be started, and the reason. `on_stop` is called at the stop signal.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Supervisor:
         self._checked_s = 0.0
 
     def run(self) -> None:
-        """Run until SIGTERM or SIGINT, and until all processes have ended.
+        """Run until SIGTERM or SIGINT arrives and all processes have ended.
 
         Raises `UnhealthyError` if a process repeatedly ends early.
         """

@@ -1,4 +1,4 @@
-"""The terminal on which a service was started: a service ends when its terminal is closed, like other programs."""
+"""The terminal on which a service was started. If it is closed, the service ends, as other programs do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
 
 def find_terminal() -> Callable[[], bool] | None:
-    """Return a function that shows whether the terminal of this process is gone, or None if it has none.
+    """Return a function that tells whether the terminal of this process is gone, or None if the process has no
+    terminal.
 
-    A process whose parent ignores SIGHUP has none, because that is how `nohup` makes a process outlive its terminal.
+    A process whose parent ignores SIGHUP counts as having none, because `nohup` uses this to let a process outlive its
+    terminal.
     """
     if _HANGUP is None or signal.getsignal(_HANGUP) is signal.SIG_IGN:
         return None
@@ -23,8 +25,8 @@ def find_terminal() -> Callable[[], bool] | None:
 
 
 def watch_terminal() -> Callable[[], bool] | None:
-    """Return `find_terminal`. Until a service handles SIGHUP itself, exit if the terminal closes, and ignore other
-    SIGHUPs."""
+    """Return the result of `find_terminal`. Until a service handles SIGHUP itself, exit if the terminal closes, and
+    ignore any other SIGHUP."""
     is_terminal_gone = find_terminal()
 
     def on_hangup(number: int, _frame: object) -> None:

@@ -1,7 +1,7 @@
 """Export the spans of requests to an OpenTelemetry collector, configured with the standard OTEL_* variables.
 
-While a request runs, its spans are only times; the SDK receives them when the request ends. The module is imported only
-if a collector is set; the SDK comes with the extra `otel`.
+While a request runs, its spans are only times. The SDK receives them when the request ends. This module is imported
+only if a collector is set. The SDK is part of the extra `otel`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 CLOSE_S: Final = 2.0
-"""Time for the last spans when the service stops."""
+"""Time for exporting the last spans when the service stops."""
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _STATUS: Final = "http.response.status_code"
 
@@ -31,9 +31,10 @@ OnProblem = Callable[[str | None], object]
 
 
 def open_tracer(environ: Mapping[str, str], on_problem: OnProblem) -> Tracer | None:
-    """Return the exporter of this process's spans; None if the environment names no collector, or if it cannot be used.
+    """Return the exporter of this process's spans, or None if the environment names no collector, or one that cannot be
+    used.
 
-    Call this after a fork: it starts a thread.
+    Call this after a fork, because it starts a thread.
     """
     endpoint = next((environ[name] for name in _ENDPOINTS if environ.get(name)), None)
     exporters = environ.get("OTEL_TRACES_EXPORTER") or "otlp"
@@ -49,7 +50,7 @@ def open_tracer(environ: Mapping[str, str], on_problem: OnProblem) -> Tracer | N
 
 
 class Tracer:
-    """Makes a span for each request and its parts, and exports them in a thread, with a bounded queue."""
+    """The exporter of one span per request and one per part of a request, through a thread with a bounded queue."""
 
     def __init__(self, collector: str, on_problem: OnProblem) -> None:
         from opentelemetry.context import Context
@@ -70,7 +71,7 @@ class Tracer:
         self._root = Context()
 
     def begin(self, caller: Trace | None) -> Trace:
-        """Return the trace of a new request: its caller's, otherwise a new one."""
+        """Return the trace for a new request: the caller's trace, or a new one if there is none."""
         from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 
         parent = self._root
@@ -104,7 +105,7 @@ class Tracer:
         span.end()
 
     def close(self) -> None:
-        """Export the last spans, for at most `CLOSE_S`: the collector may be down."""
+        """Export the last spans. This takes at most `CLOSE_S`, because the collector may be down."""
         closing = Thread(target=self._provider.shutdown, name="trace export", daemon=True)
         closing.start()
         closing.join(CLOSE_S)

@@ -1,4 +1,4 @@
-"""A node's verdict on a transaction, which responses include on request (`details`)."""
+"""A node's verdict on a transaction, which responses include if the request asks for `details`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BuiltResponse(NamedTuple):
-    """A response's transaction and the data behind it: a route on `pools` (by key) in the state `origin`."""
+    """The transaction in a response, and what it was built from: a route on `pools` (by key) in the state `origin`."""
 
     payload: UnsignedTransaction
     result: RouteResult
@@ -32,9 +32,9 @@ class BuiltResponse(NamedTuple):
 def amend_with_verdict(
     registry: MarketRegistry, built: BuiltResponse, amend: Callable[[VerdictJson], object]
 ) -> NodeCheck:
-    """Return a function that queries a node for the verdict and lets `amend` add it to the document.
+    """Return a function that gets the verdict from a node and adds it to the document with `amend`.
 
-    The known pools are read now, because sources are used in one thread.
+    Call this on the thread of the registry's sources, because it reads the known pools at once.
     """
     payload, result, pools, origin, source = built
     network = source.network

@@ -1,7 +1,7 @@
 """The address of a client behind reverse proxies.
 
 Each proxy appends the address of its caller to `X-Forwarded-For` or `Forwarded` (RFC 7239). The entries are read from
-the right, for as long as the hop that wrote an entry is trusted. Entries further left may be forged.
+the right, as long as the proxy that wrote an entry is trusted. Entries further left may be forged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 Headers = Iterable[tuple[bytes, bytes]]
 
 MAX_FORWARDED_CHARACTERS = 1_024
-"""Part of `Forwarded` to read, from its right end: a dozen hops, and cheap to parse."""
+"""Maximum number of characters to read of `Forwarded`, from its right end: a dozen hops, which are cheap to parse."""
 
 _LOOPBACK = IPv4Address("127.0.0.1")
 _X_FORWARDED_FOR = b"x-forwarded-for"
@@ -40,10 +40,10 @@ class TrustedProxies:
         return self._is_trusted(_LOOPBACK)
 
     def client_address(self, peer: str | None, headers: Headers) -> str | None:
-        """Return the client's address for a request that arrived from `peer` (None: no IP connection).
+        """Return the client's address for a request from `peer`, which is None without an IP connection.
 
-        `headers` have names in lower case. Return None if a trusted proxy does not give the client's address, or if
-        `X-Forwarded-For` and `Forwarded` disagree, since the proxy did not write one of them.
+        `headers` have names in lower case. Returns None if a trusted proxy does not give the client's address, or if
+        `X-Forwarded-For` and `Forwarded` disagree, because the proxy then wrote only one of them.
         """
         hop = parse_address(peer)
         if not self._networks or hop is None or not self._is_trusted(hop):
@@ -80,7 +80,7 @@ class TrustedProxies:
 
 @lru_cache(maxsize=4096)
 def parse_address(text: str | None) -> Address | None:
-    """Parse an IP address; an IPv4-mapped IPv6 address becomes IPv4. Return None for anything else."""
+    """Return the IP address in `text`, or None if it is not one. An IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ip_address(text or "")
     except ValueError:

@@ -1,8 +1,9 @@
-"""A proxy on this machine that the settings do not name: all of its clients appear to be on this machine.
+"""Detect a proxy on this machine that the settings do not name, so that all of its clients appear to be on this
+machine.
 
-Clients on this machine have no limits, and neither do the clients of such a proxy. Their requests are served
-nevertheless; the log, a metric and the readiness page report it, and the clients take turns by the addresses that the
-proxy gives.
+Clients on this machine have no limits, so the clients of such a proxy have none either. Their requests are still
+served. The log, a metric and the readiness page report the proxy, and its clients take turns by the addresses that it
+gives.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from swapcli.faces.service.trusted_proxies import Headers, TrustedProxies
 from swapcli.faces.service.worker_group import GroupMember
 
 UNNAMED_PROXY = "UNNAMED_PROXY"
-"""The warning of the readiness page."""
+"""The code of the readiness page's warning."""
 
 _LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
 
 
 class UnnamedProxyWatch:
-    """Detects requests from such a proxy. It starts over when the policy is reloaded.
+    """A detector of requests from an unnamed proxy. It starts over when the policy is reloaded.
 
-    The workers of a group inform each other, so that one of them logs it and all of them show it.
+    The workers of a group inform each other, so that one of them logs the proxy and all of them show the warning.
     """
 
     def __init__(
@@ -34,16 +35,16 @@ class UnnamedProxyWatch:
 
     @property
     def warnings(self) -> list[str]:
-        """The readiness page's warnings: whether there is such a proxy under the current rules."""
+        """The readiness page's warning, if requests from an unnamed proxy were seen under the current rules."""
         self._forget_after_reload()
         is_seen = self._seen_under is not None or self._is_seen_by_others()
         return [UNNAMED_PROXY] if is_seen and not self._policy.rules.proxies.trusts_loopback else []
 
     def queue_client(self, peer: str | None, headers: Headers, now_s: float) -> str | None:
-        """Return the client under which a request from such a proxy is queued; None for any other request.
+        """Return the client name under which a request from an unnamed proxy is queued, or None for any other request.
 
-        It is the last address given by the proxy, which clients on this machine may forge. It is never a rate-limited
-        client, so no one can use up another client's requests.
+        The name contains the last address given by the proxy, which clients on this machine may forge. It is never the
+        name of a rate-limited client, so no one can use up another client's requests.
         """
         self._forget_after_reload()
         rules = self._policy.rules

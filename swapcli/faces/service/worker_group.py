@@ -1,4 +1,5 @@
-"""The state that a service's worker processes share: connections, limits, issued routes, metrics, and how many run.
+"""The state that a service's worker processes share: connections, limits, issued routes, metrics, and the number of
+workers.
 
 The parent creates a group before it forks the workers. Each member has a slot, which its replacement inherits.
 """
@@ -20,15 +21,15 @@ from swapcli.faces.service.shared_memory import SharedCounts, SharedDocument, Sh
 from swapcli.faces.service.stream_limits import SharedStreams
 
 MAX_METRICS_BYTES = 2**22
-"""Metrics of a process: about 100 bytes per sample, with 15 samples per endpoint and status of a network. Only written
-memory is used."""
+"""Maximum size of a process's metrics: about 100 bytes per sample, with 15 samples per endpoint and status of a
+network. Only written memory is used."""
 
 MAX_PATH_BYTES = 4_096
 _STATUS_BYTES = 256
 
 
 class GroupStatus(NamedTuple):
-    """How many workers should run, how many accept connections, and how many had to be replaced so far."""
+    """The number of workers that should run, the number that accept connections, and how many were replaced so far."""
 
     configured: int
     live: int
@@ -36,13 +37,13 @@ class GroupStatus(NamedTuple):
 
 
 class WorkerGroup:
-    """The shared memory of `size` workers, and of `helpers` other processes that have metrics."""
+    """The shared memory of `size` workers, and of `helpers` other processes that publish metrics."""
 
     def __init__(self, size: int, helpers: int = 0) -> None:
         self.size = size
         self.connections = SharedCounts(size)
         self.unnamed_proxies = SharedCounts(size)
-        """1 for each worker that has found such a proxy; the others have no count."""
+        """1 for each worker that has found a proxy that the settings do not name. The other workers have no count."""
         self.buckets = {each: SharedBuckets() for each in RequestClass}
         self.quotas = SharedBuckets()
         self.streams = SharedStreams(size)
@@ -61,11 +62,11 @@ class WorkerGroup:
         return msgspec.json.decode(self._status.read(), type=GroupStatus)
 
     def set_status(self, live: int, replaced: int) -> None:
-        """Set how many workers accept connections, and how many were replaced. Only the parent calls this."""
+        """Set how many workers accept connections, and how many were replaced. Call this only in the parent."""
         self._status.write(msgspec.json.encode(GroupStatus(self.size, live, replaced)))
 
     def publish_metrics(self, slot: int, families: list[Metric]) -> None:
-        """Replace a member's metrics. This also shows that it works: see `heartbeat`."""
+        """Replace a member's metrics. This also changes the member's `heartbeat`, which shows that it works."""
         _write_metrics(self._metrics[slot], families)
 
     def heartbeat(self, slot: int) -> int:
@@ -73,13 +74,13 @@ class WorkerGroup:
         return self._metrics[slot].version
 
     def sum_metrics(self) -> list[Metric]:
-        """Return the sum of the metrics that all members published, including the counts of former members."""
+        """Return the metrics of all members, added up, including the counts of former members."""
         with self._lock:
             published = [document.read() for document in (*self._metrics, self._past_metrics)]
         return add_up(decode_families(each) for each in published if each)
 
     def remove_member(self, slot: int) -> None:
-        """Record that a member has ended: its counters stay in the sums, its gauges do not."""
+        """Record that a member has ended. Its counters stay in the sums, but its gauges do not."""
         if slot < self.size:
             self.connections.clear(slot)
             self.unnamed_proxies.clear(slot)
@@ -93,7 +94,7 @@ class WorkerGroup:
 
 
 class SharedKeyFile:
-    """The last good version of the API key file, preceded by its path."""
+    """The last good version of the API key file, stored after the file's path."""
 
     def __init__(self) -> None:
         self._document, self._lock = SharedDocument(MAX_BYTES + MAX_PATH_BYTES), SharedLock()
@@ -105,12 +106,12 @@ class SharedKeyFile:
             self._document.write(os.fsencode(path) + b"\0" + content)
 
     def read(self, path: str) -> bytes:
-        """Return the copy; empty if there is none of the file at `path`."""
+        """Return the copy of the file at `path`, or empty bytes if there is none."""
         of_path, _, content = self._document.read().partition(b"\0")
         return content if of_path == os.fsencode(path) else b""
 
     def set_problem(self, problem: str | None) -> bool:
-        """Set the file's problem; return whether no other worker has already set it."""
+        """Set the file's problem. Return True unless another worker has already set the same problem."""
         content = (problem or "").encode()[:_STATUS_BYTES]
         with self._lock:
             is_new = content != self._problem.read()
@@ -147,12 +148,13 @@ class GroupMember(NamedTuple):
 
 
 def share_of(limit: int, member: GroupMember | None) -> int:
-    """Return a worker's share of one of the service's limits, rounded up."""
+    """Return a worker's share of a limit that applies to the whole service, rounded up."""
     return limit if member is None else -(-limit // member.group.size)
 
 
 def describe_workers(member: GroupMember | None) -> str:
-    """Return how many workers are running, for the end of a sentence; empty for a process that is the whole service."""
+    """Return how many workers are running, as the end of a sentence, or an empty text if one process is the whole
+    service."""
     if member is None:
         return ""
     status = member.status

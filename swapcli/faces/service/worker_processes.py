@@ -40,7 +40,7 @@ def serve_by_workers(
     read_policy: Callable[[], ServicePolicy],
     is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
-    """Serve with the number of workers in the settings, until stopped; return 0.
+    """Run the service with as many workers as the settings say, until stopped, and return 0.
 
     Raises `InvalidOption` if the system cannot fork, and `UnhealthyError` if a worker repeatedly ends early.
     """

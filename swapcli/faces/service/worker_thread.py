@@ -1,18 +1,19 @@
 """The worker thread, which computes quotes off the event loop.
 
-One thread is enough: Python runs one at a time, and a second one would only compete with the event loop. Orders wait in
-a bounded queue that serves its clients in turn, and each client's orders by expected cost. An abandoned job leaves the
-queue, or is cancelled if it has started. Urgent jobs run first and are never rejected.
+One thread is enough, because Python runs one at a time, and a second one would only compete with the event loop. Orders
+wait in a bounded queue that serves its clients in turn, and each client's orders by expected cost. An abandoned job
+leaves the queue, or is cancelled if it has started. Urgent jobs run first and are never rejected.
 
-A long order lets short ones run, including its own client's: whenever it checks for cancellation, a waiting order may
-run on the same stack. Orders that are expected to be short may do so for at most as long as the long order itself has
-run. So short orders wait about as long as they take, and long orders keep half of the time.
+A long order lets short ones run in between, including its own client's. Whenever it checks for cancellation, a waiting
+order may run on the same stack. Orders that are expected to be short may do so for at most as long as the long order
+itself has run. Short orders therefore wait about as long as they take, and long orders keep half of the time.
 
-An order that would have to wait longer than `MAX_EXPECTED_WAIT_S` is rejected at once, by the expected times of those
-ahead of it. If those take longer than expected, an order is rejected once it has waited for `MAX_WAIT_S`.
+An order whose expected wait, by the expected times of the orders ahead of it, is longer than `MAX_EXPECTED_WAIT_S` is
+rejected at once. If the orders ahead take longer than expected, an order is rejected once it has waited for
+`MAX_WAIT_S`.
 
-A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
-fails, and another thread takes its place. The old one ends at its next check, if there is one.
+A search checks for cancellation every few milliseconds. A search that has not done so for `STUCK_S` is stuck: its order
+fails, and a new thread takes the place of its thread. The old thread ends at its next check, if there is one.
 """
 
 from __future__ import annotations
@@ -41,32 +42,34 @@ IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
 MAX_EXPECTED_WAIT_S = 2.0
-"""An order is rejected if it is not expected to start within this time: a client that has waited longer has given
+"""An order is rejected if it is not expected to start within this time. A client that has waited longer has given
 up."""
 MAX_WAIT_S = 2.3
-"""An order that has waited this long is rejected: with `SWEEP_S` and a busy event loop, before 2.5 s."""
+"""An order that has waited this long is rejected. With `SWEEP_S` and a busy event loop, this happens before 2.5 s."""
 SWEEP_S = 0.1
 """Seconds between two checks for orders that have waited too long."""
 _PRECEDED_WAIT_S = 0.25
-"""The time that an order may wait however many rejected ones go before it: short, so that these are taken at their
-times, and long enough to keep the thread busy if they do not come back."""
+"""Maximum wait due to rejected orders that go before an order. It is short, so that rejected orders run at their retry
+times, and long enough to keep the thread busy if they do not return."""
 MAX_DEPTH = 12
-"""Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
+"""Maximum depth of nested jobs, which is enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
-"""How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
-other."""
+"""How many times longer than a waiting order the running order must be to be interrupted. Orders of similar length do
+not interrupt each other."""
 UNKNOWN_COST_S = 0.1
-"""An order of unknown cost interrupts others as if it took this long. This is longer than most orders take, so that
-many new clients do not interrupt orders immediately; only one of them interrupts at a time."""
+"""The cost that an order of unknown cost is assumed to have when it may interrupt others. Most orders take less, so
+many new clients do not interrupt orders immediately. Only one order of unknown cost interrupts at a time."""
 STUCK_S = 20.0
-"""Time without a check after which a search is stuck: the longest time observed between two checks is below 1 s."""
+"""Time without a check after which a search counts as stuck. The longest observed time between two checks is below 1
+s."""
 MAX_STUCK = 3
-"""Stuck threads still running, each of which takes part of the processor, at which the process should end."""
+"""Number of stuck threads still running at which the process should end, because each of them takes part of the
+processor."""
 
 
 class JobFigures(NamedTuple):
-    """The times of a job: its wait in the queue, the time from its start to its end, in which others may have
-    interrupted it, and its own processor time."""
+    """The times of a job: its wait in the queue, the time from its start to its end (during which other jobs may have
+    run), and its own processor time."""
 
     wait_s: float
     run_s: float
@@ -74,11 +77,11 @@ class JobFigures(NamedTuple):
 
 
 class JobOptions(TypedDict, total=False):
-    """The worker's information about a job.
+    """Facts about a job that the worker uses.
 
-    `client` is the client for which the work is done; None is the service itself. `order_class` is its order's class;
-    `connection` distinguishes it from the client's other orders when it comes back. `on_done` is called on the thread
-    when the job has run, before its result is available.
+    `client` is the client for which the work is done, or None for the service itself. `order_class` is the class of its
+    order. `connection` identifies a rejected order if it is sent again. `on_done` is called on the worker thread when
+    the job has run, before its result is available.
     """
 
     client: str | None
@@ -93,14 +96,15 @@ def _ignore(_: object) -> None:
 
 
 class SearchStuck(Exception):
-    """The search for an order no longer checks for cancellation: a defect."""
+    """The search for an order no longer checks for cancellation, which is a defect."""
 
 
 class Worker:
-    """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic.
+    """A worker that runs jobs one after the other. `max_queue` is the maximum number of waiting orders. `timer_s` is
+    monotonic.
 
-    `on_wait` is called, on any thread, with the seconds that a client's order has waited. Errors of rejected orders
-    have the reason: `refusal_reasons.refusal_of`.
+    `on_wait` is called, on any thread, with the number of seconds that a client's order has waited. The error of a
+    rejected order carries the reason: see `refusal_reasons.refusal_of`.
     """
 
     def __init__(
@@ -140,14 +144,14 @@ class Worker:
         return len(self._orders)
 
     async def run(self, work: Work[T], **options: Unpack[JobOptions]) -> T:
-        """Run `work` on the thread and return its result; as `submit`."""
+        """Run `work` on the thread and return its result. Options and errors are the same as for `submit`."""
         return await self.submit(work, **options)
 
     def submit(self, work: Work[T], **options: Unpack[JobOptions]) -> asyncio.Future[T]:
-        """Queue `work` for the thread; return the future of its result. Cancelling the future cancels the work.
+        """Queue `work` for the thread, and return the future of its result. Cancelling the future cancels the work.
 
-        Raises `Overloaded` if the queue has no place for the client, or if its order could not start in time; the
-        future does so if another client evicts the job, or if it has waited too long.
+        Raises `Overloaded` if the queue has no room for the client, or if the order could not start in time. The future
+        raises it if another client evicts the job, or if the job has waited too long.
         """
         job: _Job[T] = _Job(work, **options)
         self._add(job)  # type: ignore[arg-type]
@@ -261,9 +265,9 @@ class Worker:
         self._thread.start()
 
     def replace_if_stuck(self, limit_s: float = STUCK_S) -> bool:
-        """Replace a thread whose search is stuck with another one. Return whether there was one.
+        """Replace the thread if its search is stuck. Return whether it was.
 
-        Call this periodically on the event loop. The stuck order fails with `SearchStuck`, and the orders it
+        Call this periodically on the event loop. The stuck order fails with `SearchStuck`, and the orders that it
         interrupted with `Overloaded`. The service's own work may take longer.
         """
         running, thread = self._running, self._thread
@@ -418,7 +422,7 @@ def _overloaded(reason: RefusalReason, retry_after_s: int) -> Overloaded:
 
 
 async def cancel_on_disconnect(work: asyncio.Future[T], disconnected: asyncio.Task[None]) -> T:
-    """Return the result of `work`. If `disconnected` ends first, cancel the work and raise `Cancelled`."""
+    """Return the result of `work`. If `disconnected` finishes first, cancel the work and raise `Cancelled`."""
     disconnected.add_done_callback(lambda _: work.cancel())
     try:
         return await work

@@ -1,7 +1,8 @@
-"""Settings: flags override the environment, the environment the file, and the file the defaults. Read once per command.
+"""Settings, read once per command. Flags override the environment, which overrides the file, which overrides the
+defaults.
 
-`settings` defines them, `load_settings` reads them, `networks_from` applies them to the network catalogue, and `peek`
-reads a single one. `display` shows them and writes the example file; only `swapcli config` imports it.
+`settings` defines the settings, `load_settings` reads them, `networks_from` applies them to the network catalogue, and
+`peek` reads a single setting. `display` shows them and writes the example file. Only `swapcli config` imports it.
 """
 
 from __future__ import annotations

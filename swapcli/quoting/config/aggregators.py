@@ -1,4 +1,4 @@
-"""Aggregators with the user's settings applied: API keys, other addresses, and new adapters."""
+"""Aggregators with the user's settings applied: API keys, different URLs, and new adapters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from swapcli.quoting.config.source_readers import RawValue
 
 
 def known_names(given: Mapping[str, RawValue]) -> tuple[str, ...]:
-    """Return the names of the packaged adapters and of those that `given` mentions."""
+    """Return the names of the packaged adapters and of the adapters that `given` mentions."""
     return adapter_names(dict.fromkeys(_names(given)))
 
 
 def read_aggregators(
     given: Mapping[str, RawValue], values: Mapping[str, Any], folder: NetworkFolder
 ) -> dict[str, AggregatorSettings]:
-    """Return the settings of each aggregator, checked by building it. `values` holds the parsed values of `given`.
+    """Return the settings of each aggregator, checked by building its adapter. `values` holds the parsed values of
+    `given`.
 
-    Raises `ConfigError`, which names the source.
+    Raises `ConfigError`, which names the source of the setting.
     """
     aggregators = {}
     for name in _names(given):
@@ -43,7 +44,7 @@ def read_aggregators(
 def definitions_of(
     aggregators: Mapping[str, AggregatorSettings], network: Network | None = None
 ) -> dict[str, Mapping[str, object]]:
-    """Return the adapters in the settings, on top of those in a network's definition, in the form of definitions."""
+    """Return the adapters in the settings, merged into those in a network's definition, as definitions by name."""
     of_network = network.aggregators if network else {}
     names = dict.fromkeys([*of_network, *aggregators])
     of_settings = {name: each.definition for name, each in aggregators.items()}

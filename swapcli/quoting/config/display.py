@@ -36,7 +36,7 @@ _NETWORKS_EXAMPLE = """\
 #   base:
 {settings}#     tokens:
 #       - {{address: 0x5656565656565656565656565656565656565656, symbol: MINE, name: My Token, decimals: 18}}
-#     # Tokens that take a fee of every transfer, in parts per million: they are left out of routes.
+#     # Tokens that charge a fee on each transfer, in parts per million: routes skip them.
 #     transfer_fees_ppm: {{0x5656565656565656565656565656565656565656: 20000}}
 #     # Tokens that keep shares, as stETH: a transfer can lose up to 2 units.
 #     share_tokens: [0x9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a]
@@ -96,7 +96,7 @@ _AGGREGATORS_EXAMPLE = """\
 
 
 class SettingRow(NamedTuple):
-    """A setting for display; `value` is None if it is not set, and masked if it is a secret."""
+    """A setting for display. `value` is None if it is not set, and masked if it is a secret."""
 
     key: str
     value: str | None
@@ -120,7 +120,7 @@ class SettingList(NamedTuple):
 
 
 def masked_rows(settings: Settings) -> list[SettingRow]:
-    """Return every setting with its value and origin, in the order of the table, networks last."""
+    """Return every setting with its value and origin, in the order of the table, with networks last."""
     rows = []
     for group, members in FIELDS.items():
         holder = getattr(settings, group) if group else settings
@@ -134,12 +134,12 @@ def masked_rows(settings: Settings) -> list[SettingRow]:
 
 
 def show_settings(settings: Settings, *, changed: bool = False) -> SettingList:
-    """Return every setting, or only those `changed` from the defaults."""
+    """Return every setting, or, with `changed`, only those that differ from their defaults."""
     return SettingList(tuple(row for row in masked_rows(settings) if not changed or row.origin != DEFAULT_ORIGIN))
 
 
 def example_config() -> str:
-    """Return a settings file that explains every setting and changes none."""
+    """Return a settings file that explains every setting and changes none of them."""
     parts = [_HEADER]
     for group, members in FIELDS.items():
         entries = [_example(row, "  " if group else "") for row in members.values()]

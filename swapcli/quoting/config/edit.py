@@ -1,4 +1,4 @@
-"""Change one setting in the text of a settings file; comments, order and everything else stay as they are."""
+"""Change one setting in the text of a settings file. Comments, order and everything else stay the same."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def set_key(text: str, key: str, value: str) -> str:
 
 
 def unset_key(text: str, key: str) -> str:
-    """Return the text of a settings file without a key, and without groups that only had this key.
+    """Return the text of a settings file without a key, and without groups that contained only this key.
 
-    Raises `ConfigError` as `set_key`. Removing a missing key changes nothing.
+    Raises `ConfigError` in the same cases as `set_key`. Removing a missing key changes nothing.
     """
     path = key.split(".")
     node, depth = _find(text, path)

@@ -1,5 +1,5 @@
-"""Find the lines of keys in JSON files, and their places for errors. Only errors need lines, which a second read
-finds."""
+"""Find the lines of keys in JSON files, for the places in errors. Because only errors need lines, the file is read
+again for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_PART = re.compile(r"(\.[^.\[\]]*|\[[0-9]+\])$")
 
 
 class KeyLine(NamedTuple):
-    """The line of a key or list entry, from 1; `path` is written as in errors, such as `tokens[3].symbol`."""
+    """The line of a key or list entry, counted from 1. `path` is written as in errors, such as `tokens[3].symbol`."""
 
     path: str
     line: int
@@ -40,7 +40,7 @@ def json_lines(text: str) -> Iterator[KeyLine]:
 
 
 def find_line(lines: Mapping[str, int], path: str) -> int:
-    """Return the line of the value at `path`, otherwise of the nearest value around it; 1 if there is none."""
+    """Return the line of the value at `path`, otherwise of the closest value that contains it, otherwise 1."""
     while path and path not in lines:
         shorter = _LAST_PART.sub("", path)
         path = shorter if shorter != path else ""
@@ -48,7 +48,7 @@ def find_line(lines: Mapping[str, int], path: str) -> int:
 
 
 def place_error(error: ConfigError, file: str, lines: Mapping[str, int], root: str = "") -> None:
-    """Prefix an error about a key below `root` with `FILE:LINE: KEY`; the keys of `lines` are paths below `root`."""
+    """Prefix an error about a key below `root` with `FILE:LINE: KEY`. The keys of `lines` are paths below `root`."""
     place = error.place or ""
     key = str(error.details.get("key") or place)
     at = key if key.startswith(root) else place

@@ -1,4 +1,5 @@
-"""Merge the sources of settings: flags override the environment, then the file, then the defaults."""
+"""Merge the sources of settings: flags override the environment, which overrides the file, which overrides the
+defaults."""
 
 from __future__ import annotations
 
@@ -45,9 +46,9 @@ ARGUMENT_ORIGIN = "argument"
 
 
 class UserSettings(NamedTuple):
-    """The settings of the user who runs this process, their file, and the program's data folder.
+    """The settings of the user who runs this process, the settings file, and the program's data folder.
 
-    `problem` says why the home folder is unknown if HOME is the cause.
+    `problem` says why the home folder is unknown, if HOME is the cause.
     """
 
     settings: Settings
@@ -57,7 +58,7 @@ class UserSettings(NamedTuple):
 
 
 def load_user_settings(flags: Mapping[str, object], config_path: Path | None = None) -> UserSettings:
-    """Load the settings of the user who runs this process. Raises as `load_settings`."""
+    """Load the settings of the user who runs this process. Raises the same errors as `load_settings`."""
     home = home_folder()
     settings = load_settings(flags=flags, environ=os.environ, config_path=config_path, home=home)
     file, problem = config_file_path(config_path, os.environ, home), home_problem(os.environ, home)
@@ -75,8 +76,8 @@ def load_settings(
     """Load all settings and check every value from every source. Reads the settings file and the names of the network
     files beside it.
 
-    `flags` are by dotted key, as text or typed, None if not given; `config_path` is the file named on the command line.
-    Raises `ConfigError`, which names the file, variable or flag, the key and the expected value.
+    `flags` are keyed by dotted setting name, as text or typed, and None if not given. `config_path` is the file named
+    on the command line. Raises `ConfigError`, which names the file, variable or flag, the key and the expected value.
     """
     path = config_file_path(config_path, environ, home)
     is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
@@ -101,7 +102,7 @@ def load_settings(
 
 
 def override_settings(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with new values for top-level keys, as text or typed; None keeps a value.
+    """Return the settings with new values for top-level keys, as text or typed. A value of None changes nothing.
 
     Raises `ConfigError`, which names the key and the expected value.
     """
@@ -141,8 +142,8 @@ def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_setting(row: Setting, given: RawValue, home: Path | None = None) -> object:
-    """Return the value of a setting; a relative path starts at `given.folder`, and `~` is `home`. Raises `ConfigError`,
-    which begins with the place of the value."""
+    """Return the value of a setting. A relative path is resolved against `given.folder`, and `~` is `home`. Raises
+    `ConfigError`, which begins with the place of the value."""
     try:
         value = row.value_type.parse(given.value)
     except ValueError:

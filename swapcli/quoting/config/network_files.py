@@ -1,4 +1,4 @@
-"""Read network files: definitions in the user's `network_folder`. Each is read when its network is requested."""
+"""Read network files: definitions in the user's `network_folder`. A file is read only when its network is requested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def network_files(folder: NetworkFolder) -> dict[str, NetworkFile]:
-    """Return the readers of the files, by network name. Each file is read once."""
+    """Return the readers of the network files, by network name. Each file is read once."""
     return {name: open_network_file(path, folder.repeated.get(name, ())) for name, path in folder.files.items()}
 
 
@@ -41,7 +41,8 @@ def open_network_file(path: Path, repeated: tuple[Path, ...] = ()) -> NetworkFil
 
 
 def described_by(name: str, settings: Settings) -> Iterator[str]:
-    """Yield the sources that describe a network, bottom up: the program or a package, a file, the settings file."""
+    """Yield the sources that describe a network, each overriding the one before: the program or a package, a file, the
+    settings file."""
     from swapcli.core.networks.definition_files import packaged_networks
 
     if name in packaged_networks():
@@ -55,8 +56,7 @@ def described_by(name: str, settings: Settings) -> Iterator[str]:
 
 
 def parse_network_file(text: str, name: str) -> object:
-    """Return the content of the network file with this name. Raises `ConfigError`, which names the file and the
-    line."""
+    """Return the content of the network file called `name`. Raises `ConfigError`, which names the file and the line."""
     if is_json(text, name):
         return _parse_json(text, name)
     from swapcli.quoting.config.yaml_parser import parse_yaml
@@ -65,14 +65,14 @@ def parse_network_file(text: str, name: str) -> object:
 
 
 def is_json(text: str, name: str) -> bool:
-    """Return whether a network file is JSON, by its extension, otherwise by its first character."""
+    """Return whether a network file is JSON, judged by its extension, otherwise by its first character."""
     return name.endswith(JSON_SUFFIX) or (not name.endswith(YAML_SUFFIXES) and text.lstrip()[:1] == "{")
 
 
 def name_line(error: ConfigError, file_name: str, text: str | None = None) -> None:
-    """Prefix an error about a key of a network file with `FILE:LINE: KEY`; leave other errors as they are.
+    """Prefix an error about a key in a network file with `FILE:LINE: KEY`. Other errors stay unchanged.
 
-    `text` is the file's content; without it, the file is read.
+    `text` is the file's content. Without it, the file is read.
     """
     if error.place is None or not error.place.startswith(file_name):
         return

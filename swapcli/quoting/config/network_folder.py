@@ -1,6 +1,6 @@
-"""The folder of the user's network files, `networks` beside the settings file, with one file per network.
+"""The folder of the user's network files: `networks`, next to the settings file, with one file per network.
 
-Only the names are listed here; `network_files` reads the files.
+This module only lists the file names; `network_files` reads the files.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class NetworkFolder(NamedTuple):
-    """The folder of the user's network files, None for settings without a file, and the files by network name.
+    """The folder of the user's network files (None without a settings file), and the files by network name.
 
-    `repeated` has the names for which several files exist, with these files.
+    `repeated` maps each name for which several files exist to those files.
     """
 
     path: Path | None = None
@@ -35,7 +35,7 @@ class NetworkFolder(NamedTuple):
 
 
 def list_network_files(settings_file: Path) -> NetworkFolder:
-    """Return the network files beside a settings file. Reads the names in their folder, and no file."""
+    """Return the network files next to a settings file. This reads only the file names."""
     folder = settings_file.parent / FOLDER
     try:
         entries = sorted(os.listdir(folder))

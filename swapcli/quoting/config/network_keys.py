@@ -1,7 +1,7 @@
-"""The keys of network files: what each means, its form as a JSON schema, and an example.
+"""The keys of network files: the meaning of each key, the JSON schema of its value, and an example.
 
 `core.networks` parses these keys. The texts and schemas here are only for `swapcli schema network` and
-docs/network-keys.md, so no quote loads this module; a test checks that both have the same keys.
+docs/network-keys.md, so no quote loads this module. A test checks that both have the same keys.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Schema = dict[str, Any]
 
 
 class NetworkKey(NamedTuple):
-    """A key: its meaning in words, the schema of its value, and an example.
+    """A key: its meaning, the schema of its value, and an example.
 
-    A value that is null counts as absent unless the key is `required`.
+    A null value counts as absent unless the key is `required`.
     """
 
     meaning: str
@@ -67,7 +67,8 @@ def _record(table: KeyTable) -> Schema:
 
 
 def members_schema(table: KeyTable) -> Schema:
-    """Return the properties of a record, with their descriptions, and which are required."""
+    """Return the part of a schema that describes the keys in `table`: their properties, and which of them are
+    required."""
     properties = {
         name: {**(key.form if key.required else {"anyOf": [key.form, {"type": "null"}]}), "description": key.meaning}
         for name, key in table.items()

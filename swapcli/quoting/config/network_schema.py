@@ -12,7 +12,7 @@ _WHOLE_KEYS: Final = ("name", "chain_id", "native")
 
 
 def network_file_schema() -> Schema:
-    """Return the JSON schema of a network file: of a full definition, which has `native`, or of an extension."""
+    """Return the JSON schema of a network file, which is either a full definition (with `native`) or an extension."""
     return {
         "$schema": _SCHEMA_VERSION,
         "title": "swapcli network",

@@ -1,4 +1,4 @@
-"""Networks with the user's files and settings applied: other nodes and routers, more tokens, whole networks.
+"""Networks with the user's files and settings applied: different nodes and routers, more tokens, new networks.
 
 `networks.NAME` in the settings holds `rpc_url`, `router` and other additions to a known network, or a new network in
 full. A network file (`network_files`) can do the same; the settings override it.
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 
 def networks_from(settings: Settings) -> Callable[[str], Network]:
-    """Look up a network by name or chain id in the catalogue, the user's files and the settings. Raises
+    """Return the function that finds a network by name or chain id in the catalogue, files and settings. It raises
     `UnknownNetwork`.
 
-    Its router is that of the dialect in the settings, which may leave the choice to quotes. A network file is read when
-    its network is requested; an error in it raises `ConfigError` with the file and the line.
+    The network's router is the one for the dialect in the settings, unless the settings leave the choice to each quote.
+    A network file is read when its network is requested. An error in the file raises `ConfigError` with the file and
+    the line.
     """
     added = {name: _described(each) for name, each in settings.networks.items()}
     files = {**_plugin_files(settings), **_files_of(settings.network_folder)}
@@ -54,9 +55,9 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 
 
 def described_network(settings: Settings, name: str) -> Network:
-    """Return a network as definitions, files and settings describe it, without the nodes in the settings.
+    """Return a network as defined by definitions, files and settings, without the nodes in the settings.
 
-    Raises as the function that `networks_from` returns.
+    Raises the same errors as the function that `networks_from` returns.
     """
     found = networks_from(settings)(name)
     without_nodes = {
@@ -152,10 +153,11 @@ def _names_router(content: object) -> bool:
 
 
 def network_names_from(settings: Settings, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the names of the Fibrous API's networks and of those in the user's files and settings, alphabetically.
+    """Return the names of the Fibrous API's networks and of those in the user's files and settings, in alphabetical
+    order.
 
-    With `everything`, they include the other networks in the program. A network from a package that the settings extend
-    is included unless it is skipped.
+    With `everything`, the names of the program's other networks are included. A network from a package that the
+    settings extend is included unless it is skipped.
     """
     from swapcli.core.networks.catalogue import all_network_names, network_names
 
@@ -174,14 +176,15 @@ def _is_skipped(file: NetworkFile) -> bool:
 
 
 def known_names(given: Mapping[str, RawValue], folder: NetworkFolder) -> tuple[str, ...]:
-    """Return the names in the catalogue and of the networks that `given` mentions or files describe."""
+    """Return the names of the networks in the catalogue, in the user's files, and in `given`."""
     return _all_names((*folder.files, *_names(given)))
 
 
 def check_parts(content: object, where: str) -> None:
-    """Check the parts of a user's definition that only this layer knows: families, contract kinds, nodes, aggregators.
+    """Check the parts of a user's definition that only this layer can check: families, contract kinds, nodes,
+    aggregators.
 
-    Raises `ConfigError`, with a place below `where`.
+    Raises `ConfigError`, which names the place, starting from `where`.
     """
     from swapcli.core.networks.definition_fields import DefinitionFields
     from swapcli.core.validation.values import parse_object
@@ -231,7 +234,8 @@ def _check_node(fields: DefinitionFields, path: str, value: object, value_type: 
 def read_networks(
     given: Mapping[str, RawValue], values: Mapping[str, Any], folder: NetworkFolder
 ) -> dict[str, NetworkSettings]:
-    """Return the settings of each network, checked by building it. `values` holds the parsed values of `given`."""
+    """Return the settings of each network, checked by building the network. `values` holds the parsed values of
+    `given`."""
     networks = {}
     for name in _names(given):
         key = f"{NETWORKS}.{name}"

@@ -1,4 +1,5 @@
-"""Networks defined by installed packages, each in full: they cannot change a network that comes with swapcli."""
+"""Networks defined by installed packages. Each must be a full definition, because a package cannot change a network of
+swapcli."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def plugin_network_file(name: str, check_parts: Callable[[object, str], None]) -> NetworkFile | None:
-    """Return the reader of a package's definition of a network; None if no package has one.
+    """Return the reader of a package's definition of a network, or None if no package has one.
 
-    The entry point names a mapping, or the `Path` of a JSON or YAML file, in the form of a network file. `check_parts`
-    checks the parts of a definition that only the settings know. Reading imports the package, and raises
-    `UnknownNetwork` if its entry point is skipped.
+    The package's entry point is a mapping in the form of a network file, or the `Path` of a JSON or YAML file.
+    `check_parts` checks the parts of a definition that this module cannot check. Reading imports the package, and
+    raises `UnknownNetwork` if its entry point is skipped.
     """
     if not is_plugin(NETWORK_GROUP, name):
         return None

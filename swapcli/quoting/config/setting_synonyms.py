@@ -1,4 +1,4 @@
-"""Other words for settings, in files, variables and commands. Imported only for the error of an unknown setting."""
+"""Synonyms of settings, in files, variables and commands. Imported only for the error about an unknown setting."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         "timeout": "timeout_s",
     }
 )
-"""Other words for settings, each with the name of the setting."""
+"""Synonyms of settings, each with the name of the setting."""
 
 
 def explain_synonym(name: str) -> str:
-    """Return a hint with the setting that another word, or its variable, stands for; empty if there is none."""
+    """Return a hint with the setting that a synonym, or its variable, stands for, or an empty text if there is none."""
     meant = SYNONYMS.get(name.removeprefix(ENVIRONMENT_PREFIX).lower())
     return f"the setting is {meant}" if meant else ""

@@ -1,6 +1,5 @@
-"""The table of settings. Each is one field here; the loader, `config show`, the example file and the environment
-variable names are derived from it.
-"""
+"""The table of settings. Each setting is one field here. The loader, `config show`, the example file and the
+environment variable names are derived from it."""
 
 from __future__ import annotations
 
@@ -58,9 +57,10 @@ _MAX_USD = 1_000_000  # a bound against mistakes; chosen
 
 
 class Setting(NamedTuple):
-    """One row of the table. `key` is its dotted name in files, `example` a value to show if there is no default.
+    """One row of the table. `key` is the setting's dotted name in files, and `example` a value to show if it has no
+    default.
 
-    The value of a `secret` setting is never shown. On the command line, the machine's other users could see it.
+    The value of a `secret` setting is never shown. If it is on the command line, other users of the machine can see it.
     """
 
     key: str
@@ -72,17 +72,17 @@ class Setting(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Return whether its value must never be shown."""
+        """Whether the setting's value must never be shown."""
         return any(self.value_type is each for each in _SECRET_TYPES)
 
     @property
     def variable(self) -> str:
-        """Return the name of its environment variable."""
+        """The name of the setting's environment variable."""
         return variable_of(self.key)
 
     @property
     def flag(self) -> str:
-        """Return its name on the command line."""
+        """The setting's option on the command line."""
         return "--" + self.key.replace(".", "-").replace("_", "-")
 
 
@@ -100,12 +100,13 @@ def setting(
     example: str = "",
     on_command_line: bool = True,
 ) -> Any:
-    """Return the field of a setting. `key` is its name in files, if that omits the field's unit."""
+    """Return the field of a setting. `key` is the setting's name in files, if it lacks the field's unit."""
     return Setting(key, value_type, default, text, example, on_command_line)
 
 
 def quote_setting(name: str) -> Any:
-    """Return the field of a setting that is in the table of quote parameters; `name` is its name there."""
+    """Return the field of a setting that is also a quote parameter. `name` is its name in the table of quote
+    parameters."""
     row = PARAMETERS[name]
     key = (row.key or row.name).rpartition(".")[2]
     return Setting(key, row.value_type, row.default, row.setting, row.example, on_command_line=True)
@@ -119,8 +120,8 @@ _ROWS: dict[type[Any], dict[str, Setting]] = {}
 def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
     """Return the decorator that adds a record's settings to the table, with keys that start with `prefix`.
 
-    The fields of the record have their rows (`Setting`) as defaults, as `setting` returns them. The decorator replaces
-    each row with its setting's default. It is for records because dataclasses would add 2.7 ms to each start.
+    The fields of the record have table rows (`Setting`) as defaults, made by `setting`. The decorator replaces each row
+    with the default of its setting. Records are used because dataclasses would add 2.7 ms to each start.
     """
 
     def enter(holder: _Class) -> _Class:
@@ -136,7 +137,7 @@ def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
 
 @in_table("integrator.")
 class IntegratorSettings(NamedTuple):
-    """The integrator that earns a fee on a swap; zero counts as not set."""
+    """The integrator that earns a fee on a swap. A fee of zero counts as not set."""
 
     address: str | None = quote_setting("integrator_address")
     fee_bps: int = quote_setting("integrator_fee_bps")
@@ -236,10 +237,10 @@ class ServiceSettings(NamedTuple):
 
 @in_table()
 class NetworkSettings(NamedTuple):
-    """A user's additions to a network, or a network of the user's.
+    """A user's additions to a network, or a new network that the user defines.
 
     `additions` is everything that is not a setting, in the form of catalogue definitions. `rpc_urls` comes after
-    `public_rpc_urls` because the variables of both end in its name.
+    `public_rpc_urls`, because the variables of both end in its name.
     """
 
     rpc_url: Secret | None = setting(
@@ -278,7 +279,7 @@ class NetworkSettings(NamedTuple):
 
 @in_table()
 class AggregatorSettings(NamedTuple):
-    """The key for an aggregator, and the user's changes to its adapter or a new one, in the form of definitions."""
+    """The key for an aggregator, and the user's adapter or changes to the packaged one, in the form of definitions."""
 
     api_key: Secret | None = setting(
         None,
@@ -292,9 +293,9 @@ class AggregatorSettings(NamedTuple):
 
 @in_table()
 class Settings(NamedTuple):
-    """All settings, typed. `network_folder` has the network files beside the settings file.
+    """All settings, typed. `network_folder` has the network files next to the settings file.
 
-    `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
+    `origins` tells, by key, where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
     """
 
     network: str | None = setting(None, value_types.TEXT, "Network for commands that do not name one.", example="base")
@@ -431,7 +432,7 @@ class Settings(NamedTuple):
     origins: Mapping[str, str] = MappingProxyType({})
 
     def origin(self, key: str) -> str:
-        """Return the source of the setting called `key`."""
+        """Return where the value of the setting called `key` came from."""
         return self.origins.get(key, DEFAULT_ORIGIN)
 
 
@@ -440,7 +441,7 @@ FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
     "integrator": _ROWS[IntegratorSettings],
     "service": _ROWS[ServiceSettings],
 }
-"""The rows, by group in `Settings` (empty for `Settings` itself) and field."""
+"""The table rows by group in `Settings` (empty for `Settings` itself) and by field."""
 
 TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values() for row in group.values()}
 """Every setting that does not belong to a network, by key."""
@@ -452,4 +453,4 @@ AGGREGATOR_TABLE: Final[Mapping[str, Setting]] = _ROWS[AggregatorSettings]
 """The settings of one aggregator, by the last part of the key."""
 
 NAMED_TABLES: Final[Mapping[str, Mapping[str, Setting]]] = {NETWORKS: NETWORK_TABLE, AGGREGATORS: AGGREGATOR_TABLE}
-"""The settings of each group whose members the user names."""
+"""The settings of each group whose members have names chosen by the user."""

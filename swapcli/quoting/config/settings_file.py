@@ -28,7 +28,7 @@ def find_setting(key: str, settings: Settings) -> SettingRow:
 
 
 def change_setting(file: Path, key: str, value: str, read: Callable[[int], bytes] | None = None) -> None:
-    """Write a setting to the settings file; everything else stays. `read` reads the value if no argument has it.
+    """Write a setting to the settings file, without other changes. `read` reads the value if it is not an argument.
 
     Raises `ConfigError`, also for a secret passed as an argument.
     """
@@ -80,7 +80,7 @@ def settings_file(config: str | None) -> Path:
 
 
 def describe_unset(key: str, settings: Settings) -> str:
-    """Return a sentence that a setting has no value; for an unknown network, it suggests a known one."""
+    """Return a sentence saying that a setting has no value. For an unknown network, it suggests a known one."""
     sentence = f"{key} is not set and has no default"
     section, *names = key.split(".")
     known = network_names_from(settings)

@@ -1,4 +1,4 @@
-"""Read settings from flags, the environment and a file. Each source yields unparsed `RawValue`s by key."""
+"""Read settings from flags, the environment and a file. Each source returns unparsed `RawValue`s by key."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
 class SourceText(NamedTuple):
-    """The path and the text of a settings file, to look up the lines of keys."""
+    """The path and the text of a settings file, from which the lines of keys can be looked up."""
 
     path: str
     text: str
 
     def lines(self) -> Mapping[str, int]:
-        """Return the line of each key by its path."""
+        """Return the line of each key, by the key's path."""
         from swapcli.quoting.config.yaml_parser import lines_of_yaml
 
         return lines_of_yaml(self.text)
@@ -45,10 +45,10 @@ class SourceText(NamedTuple):
 
 
 class RawValue(NamedTuple):
-    """An unparsed value: `origin` says where it came from; `place` begins sentences about errors in it.
+    """An unparsed value. `origin` tells where it came from, and `place` begins error messages about it.
 
-    `folder` is the base of a relative file name in it; None is the working directory. `source` is the file that
-    contains it.
+    `folder` is the base of a relative file name in the value, or None for the working directory. `source` is the file
+    that contains the value.
     """
 
     value: object
@@ -59,7 +59,7 @@ class RawValue(NamedTuple):
 
     @property
     def lined_place(self) -> str:
-        """Its place with the line in its file, as in `FILE:LINE: KEY`."""
+        """The value's place with its line in the file, as in `FILE:LINE: KEY`."""
         if self.source is None:
             return self.place
         from swapcli.quoting.config.file_lines import find_line
@@ -94,12 +94,12 @@ def home_folder() -> Path:
 
 
 def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
-    """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
+    """Return a sentence on why HOME names no home folder, or None if HOME is not the problem."""
     return user_folders.home_problem(environ, str(home))
 
 
 def node_url(place: str, text: str) -> Secret:
-    """Parse a node's URL, given at `place`. Raises `ConfigError`, which does not repeat the URL."""
+    """Parse a node's URL that was given at `place`. Raises `ConfigError`, which does not repeat the URL."""
     try:
         return NODE_URL.parse(text)
     except ValueError:
@@ -107,7 +107,7 @@ def node_url(place: str, text: str) -> Secret:
 
 
 def read_text(path: Path) -> str:
-    """Read a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` for one too large."""
+    """Read a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` if it is too large."""
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -116,7 +116,7 @@ def read_text(path: Path) -> str:
 
 
 def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
-    """Return the flags that were given (those that are not None), by setting key."""
+    """Return the flags that were given (are not None), by setting key."""
     given: dict[str, RawValue] = {}
     for key, value in flags.items():
         row = row_of(key) or _refuse_unknown("flag", key, TABLE)
@@ -133,14 +133,14 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
 
 
 def flag(spelled: str, value: object) -> RawValue | None:
-    """Return the value of a flag whose name differs from its setting's; None if it was not given."""
+    """Return the value of a flag whose name differs from its setting's name, or None if it was not given."""
     return None if value is None else RawValue(value, FLAG_ORIGIN, spelled)
 
 
 def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple[str, ...]]) -> dict[str, RawValue]:
-    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is rejected.
+    """Return the values of `SWAPCLI_*` variables. An empty variable counts as not set, and an unknown one is rejected.
 
-    `names_of` are the known members of a group of `NAMED_TABLES`.
+    `names_of` returns the known names in a group of `NAMED_TABLES`.
     """
     by_variable = {row.variable: key for key, row in TABLE.items()}
     given: dict[str, RawValue] = {}
@@ -156,10 +156,9 @@ def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple
 
 
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
-    """Return the values in a settings file; the value of `networks.NAME` is the network's whole mapping, and likewise
-    for aggregators.
+    """Return the values in a settings file. For networks and aggregators, a value is the whole mapping under the name.
 
-    A file that does not exist has no values; if it is `required`, that is an error.
+    A file that does not exist has no values, and is an error if it is `required`.
     """
     try:
         text = read(path)
@@ -177,7 +176,7 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
 
 
 def without_line_ends(value: object) -> object:
-    """Return a YAML value without trailing line ends in its texts: a block (`|`, `>`) ends with one."""
+    """Return a YAML value without trailing line ends in its texts. YAML blocks (`|`, `>`) end with one."""
     if isinstance(value, str):
         return value.rstrip("\r\n")
     if isinstance(value, list):
@@ -186,7 +185,7 @@ def without_line_ends(value: object) -> object:
 
 
 def peek_user_setting(key: str, config_path: str | None) -> object:
-    """Return the raw value of a key for the user of this process, as `peek`."""
+    """Return the raw value of a key for the user of this process. See `peek`."""
     from pathlib import Path
 
     return peek(key, os.environ, None if config_path is None else Path(config_path), home_folder())
@@ -195,10 +194,10 @@ def peek_user_setting(key: str, config_path: str | None) -> object:
 def peek(
     key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
 ) -> object:
-    """Return the raw value of a top-level key from the environment, otherwise the file; None if neither has it.
+    """Return the raw value of a top-level key from the environment, otherwise from the file, otherwise None.
 
-    Other errors in them are ignored, because this helps to report errors before settings are loaded or after loading
-    failed.
+    Other errors in the two sources are ignored, because this function helps to report errors before settings are loaded
+    or after loading failed.
     """
     if text := variable(environ, variable_of(key)):
         return text
@@ -213,13 +212,13 @@ def peek(
 
 
 def row_of(key: str) -> Setting | None:
-    """Return the row of a key, including `networks.NAME.x`; None if it is not a setting."""
+    """Return the table row of a key, including keys such as `networks.NAME.x`, or None if it is not a setting."""
     group, *rest = key.split(".")
     return NAMED_TABLES[group].get(rest[1]) if group in NAMED_TABLES and len(rest) == 2 else TABLE.get(key)
 
 
 def expanded(path: Path, home: Path) -> Path:
-    """Return `path` with a leading `~` replaced by the user's home."""
+    """Return `path` with a leading `~` replaced by `home`."""
     return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
 

@@ -1,9 +1,10 @@
-"""Parse a settings file's YAML into plain values, without the traps of YAML 1.1. Imported only if there is such a file.
+"""Parse a settings file's YAML into plain values, without the pitfalls of YAML 1.1. Imported only if such a file
+exists.
 
 Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12`, `007` and `12:30` are text, so an address
 needs no quotes, and an integer can be read back as written if text is expected. Repeated keys, anchors, aliases and
-tags are rejected: two readers must see the same settings, and a small file must stay small. This works on the parser's
-events, which bounds depth before any recursion.
+tags are rejected, so that all readers see the same settings and a small file stays small in memory. This module reads
+the parser's events, so depth is limited before any recursion.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "f
 
 
 def parse_yaml(text: str, where: str) -> object:
-    """Parse the only document in `text`; None if it is empty. Raises `ConfigError`, which begins with `where`."""
+    """Parse the only document in `text`. Return None if it is empty. Raises `ConfigError`, which begins with
+    `where`."""
     try:
         return _Document(yaml.parse(text, Loader=_LOADER), where).read()
     except yaml.MarkedYAMLError as error:

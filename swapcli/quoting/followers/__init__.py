@@ -1,3 +1,3 @@
-"""Markets in memory that follow a store, a node or a feed, as sources of quotes."""
+"""Markets in memory that follow a store, a node or a feed, for use as sources of quotes."""
 
 PUBLIC = ("feed_follower", "market_follower")

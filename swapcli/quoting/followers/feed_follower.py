@@ -1,9 +1,9 @@
-"""Keep a market in memory at the latest block of a feed, without a node and without a store.
+"""Keep a market in memory at the latest block of a feed, without a node or a store.
 
-The documents of all pools stay in memory as published. The deepest pools are parsed and quoted; others are parsed for
-the orders and routes that need them. Each entry is applied only if the market has the entry's base hash and will have
-its resulting hash. Otherwise the market stays as it is until a snapshot or a later entry can be applied; when it is too
-old, quoting stops.
+The documents of all pools stay in memory in their published form. The deepest pools are parsed and quoted. Others are
+parsed when an order or a route needs them. An entry is applied only if the market's hash equals the entry's base hash,
+and the result has the entry's resulting hash. Otherwise the market stays unchanged until a snapshot or a later entry
+can be applied. Quoting stops when the market is too old.
 """
 
 from __future__ import annotations
@@ -51,25 +51,26 @@ from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.sync import DiskReport, Progress
 
 _WAIT_S: Final = 1.0
-"""Time to wait for an entry before the newest id is checked: the server may have lost its data."""
+"""Time to wait for an entry before the latest id is checked, because the server may have lost its data."""
 _PAUSE_S: Final = (0.5, 1.0)
-"""Pause between attempts to reach the server: each costs little, and the market ages meanwhile. The pause is random so
-that replicas do not all load the snapshot at once."""
+"""Pause between attempts to reach the server. Each attempt costs little, and the market ages meanwhile. The pause is
+random so that replicas do not all load the snapshot at once."""
 _RANDOM: Final = SystemRandom()
-"""A separate generator: the state of the `random` module's functions belongs to the program."""
+"""A separate generator, because the state of the `random` module's functions belongs to the program that imports
+swapcli."""
 _EXTENSION_WAIT_S: Final = 1.0
 """Time that an order waits for the market at a block that is being read."""
 _EXTENSION_HOPS: Final = 2
-"""Hops from a token of the order: reaching the deepest pools in more hops loses most of the amount."""
+"""Maximum number of hops from a token of the order to the deepest pools. With more hops, most of the amount is lost."""
 _POOLS_OF_TOKEN: Final = 20
 _MAX_EXTENDED: Final = 16
-"""Sources with extra pools for each block; bounds their memory."""
+"""Maximum number of sources with extra pools for each block, which limits their memory."""
 _BATCH: Final = 16
-"""Entries per response of the server; bounds its size."""
+"""Maximum number of entries per server response, which limits its size."""
 
 
 class FollowedFeed:
-    """The feed of a network, which is also the `HeadSource` that wakes its follower."""
+    """The feed of a network. It is also the `HeadSource` that wakes its follower."""
 
     poll_s = _WAIT_S
     mode = FollowMode.FEED
@@ -86,7 +87,7 @@ class FollowedFeed:
     def load(self, clock: Clock, route_ttl_s: int) -> None:
         """Load the market now, so that processes forked later share its memory. Raises `UpstreamError`.
 
-        No connection stays open. If there is no market, each of these processes tries again.
+        No connection stays open. If there is no market yet, each forked process tries again.
         """
         follower = FeedFollower(self, clock, route_ttl_s=route_ttl_s)
         try:
@@ -97,7 +98,8 @@ class FollowedFeed:
             self.reader.close()
 
     def open(self, clock: Clock, route_ttl_s: int) -> FeedFollower:
-        """Return a follower with the loaded market, if there is one and no earlier call has taken it."""
+        """Return a follower with the loaded market, or without one if `load` has found none or an earlier call has
+        taken it."""
         follower, self._loaded = self._loaded, None
         return follower or FeedFollower(self, clock, route_ttl_s=route_ttl_s)
 
@@ -107,7 +109,7 @@ class FollowedFeed:
         return self
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Like `HeadSource.wait`. A failure shows when the entries are read."""
+        """Same as `HeadSource.wait`. A failure is raised when the entries are read."""
         del reached
         if self._stopped.is_set():
             return
@@ -121,7 +123,7 @@ class FollowedFeed:
                 self._stopped.wait(_WAIT_S / 10)
 
     def take_entries(self) -> list[StreamEntry]:
-        """Return the next entries after `last_id`; those received by `wait` come first. Raises `UpstreamError`."""
+        """Return the next entries after `last_id`, starting with those received by `wait`. Raises `UpstreamError`."""
         received, self._received = self._received, []
         return received or self.reader.read_entries(self.last_id, _BATCH)
 
@@ -130,11 +132,11 @@ class FollowedFeed:
         self._received = []
 
     def stop(self) -> None:
-        """Like `HeadSource.stop`."""
+        """Same as `HeadSource.stop`."""
         self._stopped.set()
 
     def close(self) -> None:
-        """Like `HeadSource.close`."""
+        """Same as `HeadSource.close`."""
         self.reader.close()
 
 
@@ -150,7 +152,7 @@ def open_any_follower(
     *,
     route_ttl_s: int,
 ) -> Iterator[MarketFollower | FeedFollower]:
-    """Open the follower of a feed, or another follower as `market_follower.open_follower` does."""
+    """Open the follower of a feed, or of a store or market with `market_follower.open_follower`."""
     if isinstance(followed, FollowedFeed):
         yield followed.open(clock, route_ttl_s)
         return
@@ -167,9 +169,9 @@ class _Parsed(NamedTuple):
 
 
 class FeedFollower:
-    """Returns sources of quotes, each at one whole block of the feed.
+    """A follower of a feed. It returns sources of quotes, each at one complete block of the feed.
 
-    Only `extended_source` may be called from other threads.
+    From other threads, call only `extended_source`.
     """
 
     def __init__(self, feed: FollowedFeed, clock: Clock, *, route_ttl_s: int) -> None:
@@ -186,7 +188,7 @@ class FeedFollower:
         """Whether no entry can be applied until a snapshot is loaded."""
         self._tried_snapshot: SnapshotVersion | None = None
         self._rejection: str | None = None
-        """Why the last snapshot tried cannot be used."""
+        """Why the last snapshot that was tried cannot be used."""
         self._parsed = _Parsed({}, {}, {})
         self._source: InMemorySource | None = None
         self._source_header: MarketHeader | None = None
@@ -194,11 +196,11 @@ class FeedFollower:
 
     @property
     def counters(self) -> FeedCounters:
-        """Counters of the feed's events."""
+        """The counts of the feed's events."""
         return self._counters
 
     def read(self) -> InMemorySource:
-        """Return the newest market. Raises `UpstreamError`, and `MarketUnavailable` if nothing has been published."""
+        """Return the latest market. Raises `UpstreamError`, and `MarketUnavailable` if nothing has been published."""
         source = self.advance() or self._source
         if source is None:
             name, server = self._feed.network.name, self._feed.reader.server.shown
@@ -211,7 +213,7 @@ class FeedFollower:
         return source
 
     def advance(self) -> InMemorySource | None:
-        """Apply all available entries, and return the market; None if it is the one returned before.
+        """Apply all available entries and return the market, or None if the market has not changed since the last call.
 
         Raises `UpstreamError` and `MarketError`.
         """
@@ -238,15 +240,14 @@ class FeedFollower:
         return source
 
     def index_tokens(self) -> None:
-        """Build the index that the first call of `extended_source` would build otherwise."""
+        """Build the token index now, so that the first call of `extended_source` does not have to."""
         self._index = self._index or TokenIndex(self._market.pools)
 
     def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
-        """Return the newest source with all pools of these tokens, by address, and the pools `keys`, besides its own
-        pools.
+        """Return the latest source, with all pools that trade `tokens` (addresses) and the pools in `keys` added.
 
-        None if it already has every such pool in the feed. Any thread may call it. Raises `MarketUnavailable` while the
-        market is read, and `InvalidFeed`.
+        Returns None if the source already has all those of the pools that are in the feed. Any thread may call this.
+        Raises `MarketUnavailable` until the market has been read, and `InvalidFeed`.
         """
         tokens, keys = list(tokens), list(keys)
         source = self._source

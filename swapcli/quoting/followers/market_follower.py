@@ -1,9 +1,9 @@
-"""Keep the markets of a service at the latest block: follow a store, and hold its deepest pools in memory.
+"""Keep the markets of a service at the latest block: follow a store, and keep its deepest pools in memory.
 
 The store is the one that `swapcli sync` fills. If there is none, a store in memory is filled with a market's pools.
 While a store's disk is not writable, a copy of the store in memory follows the chain. Other processes may write to the
-store at the same time; their blocks are read. A follower and everything it opens belong to one thread; any thread may
-use the sources it returns.
+store at the same time, and their blocks are read too. Use a follower, and everything it opens, from one thread. The
+sources it returns may be used from any thread.
 """
 
 from __future__ import annotations
@@ -30,18 +30,20 @@ from swapcli.state.store import IN_MEMORY, Store, StoredBlock, create_store, ope
 from swapcli.state.sync import ChainFollower, DiskReport, Progress, import_pools
 
 MAX_POOLS = 5_000
-"""Pools in memory. Quotes over more pools take long, and the other pools are illiquid."""
+"""Maximum number of pools in memory. Quotes over more pools take long, and the other pools are illiquid."""
 MAX_SAMPLED_POOLS = 32
-"""Pools to sample at each block: each needs one node call that contains fifty quotes."""
+"""Maximum number of pools to sample at each block. Each needs one node call, which contains fifty quotes."""
 RESELECT_AFTER_S = 300.0
 """Time after which the deepest pools are selected again."""
 
 
 class FollowedStore(NamedTuple):
-    """A network's store, and the node that it follows; without a node, only other processes write to it.
+    """A network's store, and the node that it follows. Without a node, only other processes write to the store.
 
-    `heads` says when to look for a new block; None polls. If the store `is_read_only`, a `StoreWriter` in another
-    process writes the blocks. Such a store may not exist yet, and its node only names the router and samples pools."""
+    `heads` tells when to look for a new block, and None means polling. If the store `is_read_only`, a `StoreWriter` in
+    another process writes the blocks. A read-only store may not exist yet, and its node is used only to name the router
+    and to sample pools.
+    """
 
     network: Network
     networks: Callable[[str], Network]
@@ -52,7 +54,8 @@ class FollowedStore(NamedTuple):
 
 
 class FollowedMarket(NamedTuple):
-    """A market whose pools are read from a node into a store of this process. `heads` is as in `FollowedStore`."""
+    """A market whose pools are read from a node into a store of this process. `heads` is the same as in
+    `FollowedStore`."""
 
     network: Network
     networks: Callable[[str], Network]
@@ -74,9 +77,9 @@ def open_follower(
     route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[MarketFollower]:
-    """Open a follower once its store has been filled; `on_progress` is called in the meantime.
+    """Open a follower when its store has been filled. Until then, `on_progress` is called.
 
-    `on_disk` receives errors of writing the store.
+    `on_disk` receives errors from writing the store.
 
     Raises `UpstreamError`, `ConfigError`, `MarketError`.
     """
@@ -111,10 +114,10 @@ def open_store_writer(
     *,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[StoreWriter]:
-    """Open the writer of the store at `path`: the market's own store, or a private one, which appears once it is
+    """Open the writer of the store at `path`, which is the market's own store, or a private one that is created once
     filled.
 
-    While the disk is not writable, the store is at `copy_path`. Raises as `open_follower`.
+    While the disk is not writable, the store is at `copy_path`. Raises the same errors as `open_follower`.
     """
     assert followed.node is not None
     if not (isinstance(followed, FollowedStore) and path == followed.path) and not path.exists():
@@ -129,7 +132,7 @@ def open_store_writer(
 
 
 def find_own_store(followed: Followed) -> Path | None:
-    """Return the store in which to follow the node; None if that has to be a private store.
+    """Return the store that can follow the node, or None if a private store has to be created.
 
     Raises `ConfigError` and `MarketError`.
     """
@@ -143,7 +146,7 @@ def find_own_store(followed: Followed) -> Path | None:
 
 
 def read_stored_market(followed: FollowedStore, max_pools: int = MAX_POOLS) -> MarketState:
-    """Return the store's deepest pools as they are. Raises `ConfigError` and `MarketError`."""
+    """Return the market of the store's deepest pools, in the stored state. Raises `ConfigError` and `MarketError`."""
     with open_store(str(followed.path), followed.networks, followed.network.name) as store:
         return store.read_deepest(max_pools)
 
@@ -165,7 +168,7 @@ def _fill_private_store(
 
 
 class StoreWriter:
-    """Brings a store to its node's latest block, for followers in other processes."""
+    """A writer that updates a store to its node's latest block, for followers in other processes."""
 
     def __init__(self, store: Store, chain: ChainFollower) -> None:
         self._store, self._chain = store, chain
@@ -177,12 +180,12 @@ class StoreWriter:
         return self._store.path
 
     def read(self) -> StoredBlock | None:
-        """Return the block of the store. Raises `MarketError`."""
+        """Return the store's block. Raises `MarketError`."""
         self._head = self._store.inventory.head()
         return self._head
 
     def advance(self) -> StoredBlock | None:
-        """Bring the store to the latest block and return it; None if it is the one returned before.
+        """Update the store to the latest block and return it, or None if it has not changed since the last call.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """
@@ -214,9 +217,9 @@ class _Latest(NamedTuple):
 
 
 class MarketFollower:
-    """Returns sources of quotes, each at one whole block.
+    """A follower of a store. It returns sources of quotes, each at one complete block.
 
-    `chain` brings the store to new blocks; without it, another process does. `times` detects a wrong clock.
+    `chain` updates the store to new blocks. Without it, another process does. `times` detects a wrong clock.
     """
 
     def __init__(
@@ -235,7 +238,7 @@ class MarketFollower:
         self._latest: _Latest | None = None
 
     def read(self) -> InMemorySource:
-        """Return the store's market, whatever its age. Raises `MarketError`, and `MarketUnavailable` if it has no
+        """Return the store's market, regardless of its age. Raises `MarketError`, and `MarketUnavailable` if it has no
         pools."""
         head, market = self._read_deepest()
         has_router = True
@@ -247,7 +250,8 @@ class MarketFollower:
         return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
 
     def advance(self) -> InMemorySource | None:
-        """Bring the store to the latest block and return its market; None if it is the one returned before.
+        """Update the store to the latest block and return its market, or None if it has not changed since the last
+        call.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
         """

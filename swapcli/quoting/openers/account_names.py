@@ -1,4 +1,4 @@
-"""The addresses behind ENS names and Basenames, which a node resolves."""
+"""Find the addresses behind ENS names and Basenames. A node resolves the names."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, network: Network) -> ResolvedName:
     """Return the address on `network` of an ENS name or Basename, read from a node.
 
-    Raises `InvalidAddress` for a name that has no address or could deceive, `InvalidOption` and `ConfigError` without a
-    node that can resolve it, and `UpstreamError`.
+    Raises `InvalidAddress` for a name that has no address or could be deceptive, `InvalidOption` and `ConfigError` if
+    no node can resolve it, and `UpstreamError`.
     """
     if not network.kind.traits.has_eth_nodes:
         raise InvalidAddress(f"{name} is not an address, and swapcli does not resolve {network.name} names")

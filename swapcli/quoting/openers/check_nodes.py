@@ -1,4 +1,4 @@
-"""Check that each node, from the settings or the catalogue, has the features that quotes and syncs need."""
+"""Check that each node from the settings or the catalogue has the features that quotes and syncs need."""
 
 from __future__ import annotations
 

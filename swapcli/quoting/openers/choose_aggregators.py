@@ -17,7 +17,7 @@ from swapcli.quoting.config.aggregators import definitions_of
 from swapcli.quoting.config.settings import AGGREGATORS, AggregatorSettings, variable_of
 
 ALL: Final = "all"
-"""The name that stands for all available aggregators, except those of packages, which must be named."""
+"""The name that stands for all available aggregators, except those from packages, which must be named."""
 
 
 def packaged_names() -> tuple[str, ...]:
@@ -26,14 +26,14 @@ def packaged_names() -> tuple[str, ...]:
 
 
 class AskedAggregator(NamedTuple):
-    """An aggregator to query, with its key if it has one."""
+    """An aggregator to query, with its API key if it has one."""
 
     adapter: AggregatorAdapter
     key: Secret | None = None
 
 
 class ChosenAggregators(NamedTuple):
-    """The aggregators to query, and the reasons why others are not queried, by name."""
+    """The aggregators to query, and, by name, the reasons why others are not queried."""
 
     asked: tuple[AskedAggregator, ...]
     left_out: Mapping[str, str]
@@ -42,9 +42,11 @@ class ChosenAggregators(NamedTuple):
 def choose_aggregators(
     names: Sequence[str], network: Network, settings: Mapping[str, AggregatorSettings]
 ) -> ChosenAggregators:
-    """Return the aggregators with these names, or `all`, which omits those that cannot be queried.
+    """Return the aggregators called `names`. The name `all` stands for all of them, except those that cannot be
+    queried.
 
-    Raises `InvalidOption` for an unknown name, and for a named one that does not know the network, or lacks its key.
+    Raises `InvalidOption` for an unknown name, and for a named aggregator that does not support the network or lacks
+    its key.
     """
     definitions = definitions_of(settings, network)
     known, is_all = adapter_names(definitions), ALL in names

@@ -1,6 +1,6 @@
 """Choose the source of quotes: a remote service, a market file, a store or the embedded market, with or without a node.
 
-This is the only place that decides it, for commands and for the library. Nothing is printed here.
+Both commands and the library use this module; no other code decides. It prints nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REMOTE_RETRIES = 2
 
 
 OnFallBack = Callable[[str, str], object]
-"""Receives the reason why quotes are no longer live, as a sentence, and a hint on how to change that."""
+"""Called with the reason why quotes are no longer live, as a sentence, and a hint on how to change that."""
 
 
 def _say_nothing(sentence: str, hint: str) -> None:
@@ -40,15 +40,15 @@ def _say_nothing(sentence: str, hint: str) -> None:
 
 
 def open_source_chooser(setup: UserSetup, *, on_fall_back: OnFallBack = _say_nothing) -> SourceChooser:
-    """Return the chooser of sources for a setup, with the openers of its networks, markets and nodes."""
+    """Return a chooser of sources for a setup, which opens networks, markets and nodes as needed."""
     networks = KnownNetworks(setup.settings, RouterMemory(setup.stores_folder))
     return SourceChooser(MarketOpener(setup, networks), NodeOpener(setup), on_fall_back=on_fall_back)
 
 
 class SourceChooser:
-    """Opens the source of quotes for a network, from what `markets` and `nodes` open.
+    """The chooser of the source of quotes for a network, among those that `markets` and `nodes` can open.
 
-    `on_fall_back` receives the reason once; it is also among the warnings of each quote.
+    `on_fall_back` is called once with the reason for a fallback, which is also among the warnings of each quote.
     """
 
     def __init__(self, markets: MarketOpener, nodes: NodeOpener, *, on_fall_back: OnFallBack) -> None:
@@ -66,15 +66,15 @@ class SourceChooser:
         return self._setup
 
     def with_settings(self, settings: Settings) -> SourceChooser:
-        """Return the chooser with different settings."""
+        """Return a chooser with different settings."""
         return open_source_chooser(self._setup._replace(settings=settings), on_fall_back=self._on_fall_back)
 
     @property
     def service_url(self) -> str | None:
-        """The URL of the remote service to use; None if this process computes quotes.
+        """The URL of the remote service to use, or None if this process computes quotes.
 
-        If both a service and a market file are set, the one from the command line wins. Raises `InvalidOption` if both
-        come from the command line, or if neither does.
+        If both a service and a market file are set, the one given on the command line is used. Raises `InvalidOption`
+        if both or neither of them come from the command line.
         """
         settings = self._settings
         if self._setup.is_offline:
@@ -97,9 +97,9 @@ class SourceChooser:
     def open(self, name: str, *, retries: int = REMOTE_RETRIES) -> QuoteSource:
         """Return the source of quotes on the network called `name`.
 
-        That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
-        with the order's pools read from nodes: those in the settings, otherwise public ones. Raises `InvalidInput`,
-        `UnknownNetwork`.
+        This is the service if one is set, otherwise the market file, the store or the embedded market, in this order.
+        The source reads an order's pools from the nodes in the settings, otherwise from public nodes. Raises
+        `InvalidInput`, `UnknownNetwork`.
         """
         if self.service_url is None:
             return self.open_local(name)
@@ -114,9 +114,10 @@ class SourceChooser:
     def open_service(
         self, name: str, url: str | None = None, *, retries: int = REMOTE_RETRIES, sends_key: bool = True
     ) -> QuoteSource:
-        """Return the source of the remote service at `url`, by default that in the settings.
+        """Return the source of the remote service at `url`, by default at the URL in the settings.
 
-        If it `sends_key`, requests carry the API key from the settings. Raises as `open`, and if no service is set.
+        With `sends_key`, requests carry the API key from the settings. Raises the same errors as `open`, also if no
+        service is set.
         """
         from swapcli.quoting.sources.remote import RemoteSource
 
@@ -136,7 +137,7 @@ class SourceChooser:
         )
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
-        """Return the names of the service's networks that are known here; None if there is no service, or if it does
+        """Return the names of the service's networks that are known here, or None if there is no service, or if it does
         not list its networks.
 
         Raises `UpstreamError` for an invalid response, `UnknownNetwork` if none of its networks is known.
@@ -155,10 +156,10 @@ class SourceChooser:
         return known
 
     def open_live(self, name: str) -> QuoteSource:
-        """Return the source that reads from nodes the pools of the store, otherwise of the embedded market.
+        """Return the source that reads pools from nodes: those in the store, otherwise those in the embedded market.
 
         Its quotes raise `UpstreamError` if no node responds. Raises `ConfigError` for an invalid node URL, and
-        `InvalidOption` without a node.
+        `InvalidOption` if there is no node.
         """
         pool_source = self.pools.open_known(name)
         live = self._live_source(pool_source, may_fall_back=False)
@@ -168,7 +169,7 @@ class SourceChooser:
         return live
 
     def open_local(self, name: str) -> QuoteSource:
-        """Return the source that quotes in this process, even if a service is set. Raises as `open`."""
+        """Return the source that quotes in this process, even if a service is set. Raises the same errors as `open`."""
         live = None
         if self._setup.block is not None:
             self._check_past_block()

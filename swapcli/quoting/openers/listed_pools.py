@@ -1,4 +1,4 @@
-"""Find the pools between the tokens in a network's definition, for a service that has no store of them."""
+"""Find the pools that trade the tokens in a network's definition, for a service without a store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from swapcli.state.rpc.node import Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 
 _MAX_TOKENS: Final = 32
-"""The number of pairs grows with the square of the tokens: 32 tokens have 496. For more tokens, a store is better."""
+"""The number of pairs grows with the square of the number of tokens: 32 tokens have 496 pairs. For more tokens, a store
+is better."""
 
 
 class _NewestBlock:
@@ -37,10 +38,11 @@ class _NewestBlock:
 
 
 def find_listed_pools(network: Network, node: Node, folder: Path) -> MarketState:
-    """Return the market of the pools between the first tokens of a definition, plus the pools found for earlier quotes.
+    """Return the market of the pools between the first tokens in a definition, and of the pools found for earlier
+    quotes.
 
-    A file in `folder` remembers them. Raises `UpstreamError`, `ConfigError` as a quote, and `MarketUnavailable` if
-    there are no pools.
+    A file in `folder` keeps the pools that were found. Raises `UpstreamError`, `ConfigError` as a quote would, and
+    `MarketUnavailable` if there are no pools.
     """
     file = FoundPoolsFile(folder, network, SYSTEM_CLOCK.now_s)
     source = FoundPoolSource(network, file, SYSTEM_CLOCK, why_no_node=lambda: ("no node is read", "set one"))

@@ -1,4 +1,4 @@
-"""Open nodes for long-running commands (sync, serve), for which WebSocket and IPC nodes push new blocks."""
+"""Open nodes for long-running commands (sync, serve), to which WebSocket and IPC nodes announce new blocks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 PUBLIC_POLL_S: Final = 3.0
-"""The shortest pause between a service's polls of public nodes: it follows all networks all day, on shared nodes."""
+"""The shortest pause between a service's polls of public nodes, because it follows all networks all day on shared
+nodes."""
 
 
 class LastingNode(NamedTuple):
-    """A node for a long-running command, and the source of heads that wakes its follower. Closing the heads closes
+    """A node for a long-running command, and the source of heads that wakes its follower. Close the heads to close
     their connection.
 
     `is_public` is true for public nodes from the catalogue that the user has not named.
@@ -42,11 +43,11 @@ def named_lasting_node(
     is_followed: bool = True,
     shares_load: bool = False,
 ) -> LastingNode | None:
-    """Return the node that the user has named for a network; None if none is named, or offline.
+    """Return the node that the user has named for a network, or None if there is none, or if the setup is offline.
 
-    Besides the http nodes that quotes read, it uses WebSocket and IPC nodes. The first of these announces new blocks if
-    the chain `is_followed`; all of them replace http nodes that fail or are missing. With `shares_load`, all nodes
-    share large reads, each within its limits. Raises as `NodeOpener.node`.
+    In addition to the http nodes that quotes read, WebSocket and IPC nodes are used. The first of these announces new
+    blocks if the chain `is_followed`. All of them replace http nodes that fail or are missing. With `shares_load`, all
+    nodes share large reads, each within its limits. Raises the same errors as `NodeOpener.node`.
     """
     named = nodes.rules.named_nodes(network)
     if named is None:
@@ -57,7 +58,8 @@ def named_lasting_node(
 def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
     """Return the user's node for a network, otherwise the catalogue's public nodes, with a warning.
 
-    Its nodes share large reads. Raises as `NodeOpener.node`, and `InvalidOption` if there is no node at all.
+    Its nodes share large reads. Raises the same errors as `NodeOpener.node`, and `InvalidOption` if there is no node at
+    all.
     """
     lasting = named_lasting_node(nodes, network, shares_load=True)
     if lasting is not None:
@@ -74,10 +76,10 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
 
 
 def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) -> LastingNode | None:
-    """Return the node that a service follows: the user's, otherwise the catalogue's public nodes.
+    """Return the node that a service follows: the user's node, otherwise the catalogue's public nodes.
 
-    None if there is none, or if no node may be read. `warn` receives the reason when a spare replaces a node. Raises as
-    `NodeOpener.node`, and `InvalidOption` if a node is required and none is known.
+    Returns None if there is no node, or if none may be read. `warn` receives the reason when a spare replaces a node.
+    Raises the same errors as `NodeOpener.node`, and `InvalidOption` if a node is required and none is known.
     """
     rules = nodes.rules
     if rules.excludes_nodes:

@@ -1,4 +1,4 @@
-"""Open markets and stores: market files, the folder of the stores, and the markets that come with the program."""
+"""Open markets and stores: market files, the stores' folder, and the markets that come with the program."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from swapcli.state.store import Store
 
 STDIN = "-"
+"""The name of a market file that is read from stdin."""
 _LARGE_BYTES = 4 << 20  # about 4,000 pools, whose JSON takes ten times as long as starting Python
-"""The name of a market file that is read from the standard input."""
 
 
 class MarketOpener:
-    """Opens markets and stores of the `networks`, as the settings say."""
+    """The opener of the `networks`' markets and stores, according to the settings."""
 
     def __init__(self, setup: UserSetup, networks: KnownNetworks) -> None:
         self.setup = setup
@@ -33,7 +33,7 @@ class MarketOpener:
         """Return the market of the network called `name`: the market file in the settings, otherwise the embedded
         market.
 
-        Warns of skipped pools. Raises `InvalidInput` for an invalid file.
+        Warns about skipped pools. Raises `InvalidInput` for an invalid file.
         """
         from swapcli.quoting.open_market import open_market
 
@@ -57,9 +57,9 @@ class MarketOpener:
         return self.networks.find(name).name in embedded_names()
 
     def file_market(self, *, skip_bad_pools: bool = False) -> MarketState | None:
-        """Return the market in the market file, for any network; None if no file is set.
+        """Return the market in the market file, whatever its network, or None if no file is set.
 
-        Warns and raises as `market`.
+        Warns and raises the same errors as `market`.
         """
         if self.setup.settings.market is None:
             return None
@@ -114,12 +114,13 @@ class MarketOpener:
         return self.setup.stores_folder / f"{stem}.sqlite"
 
     def store_files(self) -> list[Path]:
-        """Return the paths of all stores in alphabetical order. Raises `ConfigError` as `find_store`."""
+        """Return the paths of all stores in alphabetical order. Raises `ConfigError` in the same cases as
+        `find_store`."""
         self._check_named_folder()
         return sorted(self.setup.stores_folder.glob("*.sqlite"))
 
     def find_store(self, name: str) -> Store | None:
-        """Open the store of the network called `name`; return None if there is none, or it has no pools.
+        """Open the store of the network called `name`. Return None if there is none, or if it has no pools.
 
         Raises `ConfigError` if it cannot be opened or belongs to another network, or if the user has named a folder
         that does not exist; `MarketError` if it is damaged.
@@ -138,7 +139,8 @@ class MarketOpener:
         return None
 
     def open_store(self, name: str) -> Store:
-        """Open the store of the network called `name`. Raises as `find_store`, and `ConfigError` if there is none."""
+        """Open the store of the network called `name`. Raises the same errors as `find_store`, and `ConfigError` if
+        there is none."""
         store = self.find_store(name)
         if store is not None:
             return store
@@ -148,9 +150,9 @@ class MarketOpener:
         return open_store(str(self.store_file(self.networks.find(name).name)), self.networks.find, name)
 
     def create_store(self, network: Network) -> Store:
-        """Open the store of a network; create it and its folder if necessary.
+        """Open the store of a network, and create it and its folder if necessary.
 
-        Raises `ConfigError` if that fails or the store belongs to another network, `MarketError` if it is damaged.
+        Raises `ConfigError` if that fails or the store belongs to another network, and `MarketError` if it is damaged.
         """
         from swapcli.state.store import create_store
 

@@ -1,6 +1,6 @@
-"""Open the nodes from the command line, the settings and the environment, otherwise public ones.
+"""Open nodes from the command line, the settings or the environment, otherwise public nodes.
 
-`live_choice` defines the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Long-running commands use
+`live_choice` defines the precedence, and `swapcli.state.rpc.connect_nodes` opens connections. Long-running commands use
 `long_running_nodes`.
 """
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 4
-"""Requests that a check may send to a public node: the preparation, the rehearsal, and one for tokens with unusual
-storage of balances."""
+"""Maximum number of requests that a check sends to a public node: the preparation, the simulation, and one for tokens
+that store balances in an unusual way."""
 
 
 class NodeOpener:
-    """Opens nodes for quotes and for checks of swaps."""
+    """The opener of nodes for quotes and for checks of swaps."""
 
     def __init__(self, setup: UserSetup) -> None:
         self.setup = setup
@@ -59,7 +59,7 @@ class NodeOpener:
 
     @cached_property
     def connector(self) -> NodeConnector:
-        """The connector to nodes, by URL."""
+        """The connector that opens nodes by URL."""
         # Offline orders load no node code.
         from swapcli.state.rpc.connect_nodes import NodeConnector
 
@@ -76,11 +76,11 @@ class NodeOpener:
         )
 
     def node(self, network: Network) -> RpcNode | None:
-        """Return the node that quotes on an EVM network read; None if there is none.
+        """Return the node from which quotes on an EVM network are read, or None if there is none.
 
-        If there are several, each replaces the previous one when that fails, with a warning. Raises `ConfigError` for
-        an invalid URL or if none is an http URL, `InvalidOption` for a network whose nodes have no EVM interface, and
-        `UpstreamError`.
+        If there are several nodes, each one replaces its predecessor if that fails, with a warning. Raises
+        `ConfigError` for an invalid URL or if none is an http URL, `InvalidOption` for a network whose nodes have no
+        EVM interface, and `UpstreamError`.
         """
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
@@ -91,16 +91,18 @@ class NodeOpener:
         return cast("RpcNode", self.open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
-        """Return the node that quotes on an EVM network read. Raises as `node`, and `InvalidOption` without one."""
+        """Return the node from which quotes on an EVM network are read. Raises the same errors as `node`, and
+        `InvalidOption` if there is none."""
         check_has_eth_nodes(network)
         node = self.node_for("this needs a node", network)
         self.name_public_host(network)
         return node
 
     def node_for(self, need: str, network: Network, purpose: str = "") -> RpcNode:
-        """Return the node that quotes on an EVM network read.
+        """Return the node from which quotes on an EVM network are read.
 
-        Raises as `node`, and without one `InvalidOption`, which says what needs it and why.
+        Raises the same errors as `node`, and `InvalidOption` if there is none. Its message contains `need`, which says
+        what needs the node, and `purpose`.
         """
         node = self.node(network)
         if node is None:
@@ -108,7 +110,8 @@ class NodeOpener:
         return node
 
     def require_quoted_node(self, network: Network) -> AnyNode:
-        """Return the node that quotes on a network of any kind read. Raises as `require_node`."""
+        """Return the node from which quotes on a network of any kind are read. Raises the same errors as
+        `require_node`."""
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
             raise self._no_node("this needs a node", network)
@@ -123,7 +126,8 @@ class NodeOpener:
         return InvalidOption(problem, hint=missing_node_hint(network))
 
     def second_node(self, network: Network) -> RpcNode | None:
-        """Return a second node that can contradict the one from `node`: the next one in the settings, None without one.
+        """Return a second node that can contradict the node from `node`: the next one in the settings, or None if there
+        is none.
 
         Raises `ConfigError` for an invalid URL.
         """
@@ -136,7 +140,7 @@ class NodeOpener:
         return self.connector.connect_eth(others[:1], network.chain_id, named.headers) if others else None
 
     def checks_swaps(self, network: Network) -> bool:
-        """Return whether a node rehearses swaps before they are signed.
+        """Return whether swaps are simulated on a node before they are signed.
 
         Raises `InvalidOption` if that is requested but impossible.
         """
@@ -154,10 +158,11 @@ class NodeOpener:
 
     @contextmanager
     def checking_node(self, network: Network, max_requests: int = _CHECK_REQUESTS) -> Iterator[RpcNode | None]:
-        """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
+        """Yield the node that simulates swaps before they are signed, according to the setting `check`, or None if
+        there is none.
 
-        A public node receives at most `max_requests`. If there are several, it is not the one that was read for the
-        quote. Raises as `checks_swaps`, and `UpstreamError` if no public node responds.
+        A public node receives at most `max_requests`. If there are several public nodes, it is not the one that the
+        quote was read from. Raises the same errors as `checks_swaps`, and `UpstreamError` if no public node responds.
         """
         if not self.checks_swaps(network):
             yield None
@@ -181,9 +186,9 @@ class NodeOpener:
 
     @contextmanager
     def separate_nodes(self, network: Network) -> Iterator[Iterator[WitnessNode] | None]:
-        """Yield the public nodes one by one, starting with those that were not read for the quote.
+        """Yield the public nodes one by one, starting with those that the quote was not read from.
 
-        Yield None if a node that the user has named checks swaps, or if there is only one public node.
+        Yields None if a node that the user has named checks swaps, or if there is only one public node.
         """
         choice = None if self.rules.named_nodes(network) is not None else self.rules.public_nodes(network)
         if choice is None or len(choice.urls) < 2:
@@ -197,11 +202,11 @@ class NodeOpener:
             yield (_closed_by(stack, each) for each in found)
 
     def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
-        """Return the node of a choice. Raises `ConfigError` if none of its URLs is an http URL."""
+        """Return the node for a choice. Raises `ConfigError` if none of its URLs is an http URL."""
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
-        """Return the node of the first choice that belongs to this network. Raises `UpstreamError`."""
+        """Return the node for the first choice that is on this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
                 self._public_node = self.connector.connect_public(network, choice.urls)
@@ -214,16 +219,16 @@ class NodeOpener:
 
     @property
     def reads_named_node(self) -> bool:
-        """Return whether `open_first` returned a node named by the user, rather than public nodes or none."""
+        """Whether `open_first` returned a node named by the user, rather than public nodes or none."""
         return self._public_node is None and not self._has_no_node
 
     def is_named(self, node: AnyNode) -> bool:
-        """Return whether the user has named a node: then it is neither the quote's public node nor the one opened
+        """Return whether the user has named a node. Otherwise it is the quote's public node or the public node opened
         last."""
         return node is not self._public_node and node is not self._quoted_node
 
     def name_public_host(self, network: Network) -> None:
-        """Report once a day that a public node has been read."""
+        """Warn, once a day, that prices come from a public node, with its host."""
         if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
             self.setup.warn(
                 f"prices come from {host}, a public {network.name} node that sees tokens and amounts; --offline "
@@ -231,16 +236,19 @@ class NodeOpener:
             )
 
     def token_checks(self, network: Network) -> TokenChecks:
-        """Return the checks that compare tokens with their contracts, and the file of tokens already confirmed."""
+        """Return the checks that compare tokens with their contracts. They use a file of tokens that are already
+        confirmed."""
         from swapcli.quoting.sources.token_checks import TokenChecks
         from swapcli.state.confirmed_tokens_file import ConfirmedTokensFile
 
         return TokenChecks(network, ConfirmedTokensFile(self.setup.stores_folder, network.chain_id))
 
     def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
-        """Return the nodes that confirm the reads of `node` before a payload is built on them; None if there are none.
+        """Return the nodes that confirm the reads of `node` before a payload is built on them, or None if there are
+        none.
 
-        They are the node in the setting `witness` and, for a public node, the other public ones. Raises `ConfigError`.
+        They are the node in the setting `witness` and, if `node` is public, the other public nodes. Raises
+        `ConfigError`.
         """
         named = self.setup.settings.witness
         public = self._public_node if node is self._public_node else None
@@ -253,9 +261,10 @@ class NodeOpener:
         return ChosenWitnesses(self.connector, network, node, public, named)
 
     def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
-        """Return the nodes that confirm a service's reads on a network, as `witnesses`.
+        """Return the nodes that confirm a service's reads on a network: the node in the setting `witness` and, if
+        `is_public`, public nodes.
 
-        Public nodes confirm each other, since the service does not know which of them returned a state.
+        Public nodes confirm each other, because the service does not know which of them returned a state.
         """
         named = self.setup.settings.witness
         choice = self.rules.public_nodes(network) if is_public else None
@@ -293,7 +302,8 @@ class NodeOpener:
         self.setup.warn(self._skipped_variable)
 
     def why_not_live(self, network: Network, error: UpstreamError) -> str:
-        """Return why there are no live prices, as a sentence: the error of the last nodes, and a skipped variable."""
+        """Return why there are no live prices, as a sentence with the last nodes' error and, if a variable was skipped,
+        its name."""
         return "; ".join(filter(None, [f"no live prices for {network.name}: {error.message}", self._skipped_variable]))
 
 
@@ -312,7 +322,7 @@ def check_has_eth_nodes(network: Network) -> None:
 
 
 def http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:
-    """Return the http nodes. Raises `ConfigError` if all nodes are of other kinds."""
+    """Return the http nodes among `urls`. Raises `ConfigError` if there are none."""
     http_urls = [url for url in urls if is_http_url(url.reveal())]
     if urls and not http_urls:
         setting = f"networks.{network.name}.rpc_url"

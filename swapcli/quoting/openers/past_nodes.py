@@ -1,4 +1,4 @@
-"""Open nodes for commands that read many past blocks; their responses about final blocks are kept in a file."""
+"""Open nodes for commands that read many past blocks. Their responses about final blocks are kept in a file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ CACHE_FILE = "past-blocks.db"
 
 @contextmanager
 def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
-    """Yield the node that quotes on a network read; with `uses_cache`, its responses about final blocks are kept.
+    """Yield the node from which quotes on a network are read. With `uses_cache`, its responses about final blocks are
+    kept.
 
-    The node of an EVM network is an `ArchiveNode`. A cache that cannot be used is skipped with a note. Raises as
-    `NodeOpener.require_quoted_node`.
+    On an EVM network, the node is an `ArchiveNode`. A cache that cannot be used is skipped with a note. Raises the same
+    errors as `NodeOpener.require_quoted_node`.
     """
     with closing(nodes.require_quoted_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
         if cache is None:
@@ -41,7 +42,8 @@ def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> 
 
 @contextmanager
 def open_archive_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[ArchiveNode]:
-    """Like `open_past_node`, for an EVM network. Raises as `NodeOpener.require_node`."""
+    """Yield the node of an EVM network in the same way as `open_past_node`. Raises the same errors as
+    `NodeOpener.require_node`."""
     with closing(nodes.require_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
         if cache is None:
             yield node

@@ -1,4 +1,4 @@
-"""Sources that quote on known pools: from a market file, a store or the embedded market."""
+"""Open sources that quote on known pools, from a market file, a store or the embedded market."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class PoolSourceOpener:
-    """Opens sources over the markets that `markets` opens. They read no node."""
+    """The opener of sources that quote on the markets of `markets`. They read no node."""
 
     def __init__(self, markets: MarketOpener) -> None:
         self._markets = markets
 
     def open_known(self, name: str) -> PoolSource:
-        """Return the source over the store of the network called `name`, otherwise over its embedded market.
+        """Return the source that quotes on the store of the network called `name`, otherwise on its embedded market.
 
-        Without either, it finds the pools of each order once a node is read.
+        If there is neither, the source finds the pools of each order once it has a node.
         """
         store = self._markets.find_store(name)
         if store is not None:
@@ -47,7 +47,8 @@ class PoolSourceOpener:
         )
 
     def open_embedded(self, name: str) -> PoolSource:
-        """Return the source over the embedded market of the network called `name`. Raises as `embedded_market`."""
+        """Return the source that quotes on the embedded market of the network called `name`. Raises the same errors as
+        `MarketOpener.embedded_market`."""
         return self.over_market(self._markets.embedded_market(name))
 
     def open_without_pools(self, name: str) -> PoolSource:
@@ -55,9 +56,9 @@ class PoolSourceOpener:
         return self.over_market(self._markets.without_pools(name))
 
     def open_file(self, *, skip_bad_pools: bool = False) -> PoolSource:
-        """Return the source over the market file in the settings, for any network.
+        """Return the source that quotes on the market file in the settings, whatever its network.
 
-        Raises as `file_market`, and `MarketUnavailable` as `check_age`.
+        Raises the same errors as `MarketOpener.file_market` and `check_age`.
         """
         market = self._markets.file_market(skip_bad_pools=skip_bad_pools)
         if market is None:
@@ -65,18 +66,19 @@ class PoolSourceOpener:
         return self.check_age(self.over_market(market))
 
     def open_stored(self, name: str) -> PoolSource:
-        """Return the source over the store of the network called `name`. Raises as `open_store` and `check_age`."""
+        """Return the source that quotes on the store of the network called `name`. Raises the same errors as
+        `MarketOpener.open_store` and `check_age`."""
         return self.check_age(self._over_store(self._markets.open_store(name)))
 
     def over_market(self, market: MarketState) -> PoolSource:
-        """Return the source over a market in memory."""
+        """Return the source that quotes on a market in memory."""
         from swapcli.quoting.sources.in_memory import InMemorySource
 
         route_ttl_s = self._markets.setup.settings.route_ttl_s
         return InMemorySource(market, SYSTEM_CLOCK, route_ttl_s=route_ttl_s, memory=self._new_memory())
 
     def check_age(self, source: PoolSource) -> PoolSource:
-        """Return the source. Raises `MarketUnavailable` if its state is older than the settings allow."""
+        """Return `source` unchanged. Raises `MarketUnavailable` if its state is older than the settings allow."""
         max_age_s = self._markets.setup.settings.max_age_s
         if max_age_s is not None:
             from swapcli.quoting.sources.freshness import check_fresh

@@ -1,4 +1,4 @@
-"""The setup of a program that quotes: its arguments override the environment, then the user's file, then the
+"""The setup of a program that quotes. Its arguments override the environment, then the user's file, then the
 defaults."""
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def program_setup(
     block: int | str | None = None,
     warn: Callable[[str], object] | None = None,
 ) -> UserSetup:
-    """Return the user's setup, with other `settings` by dotted key, as text or typed.
+    """Return the user's setup, overridden by `settings` (by dotted key, as text or typed).
 
-    `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`,
+    `warn` receives warnings as sentences. Without it, they go to the logger `swapcli`. Raises `ConfigError`, and
     `InvalidOption` for an invalid `block`.
     """
     from swapcli.core.model.block_tag import BlockTag
@@ -68,9 +68,9 @@ def _log_warning(sentence: str) -> None:
 def open_program_sources(
     settings: Mapping[str, object] | SourceChooser | None = None, *, offline: bool = False, **overrides: object
 ) -> SourceChooser:
-    """Return the opener of networks, stores, nodes and sources with these settings and `overrides`.
+    """Return the opener of networks, stores, nodes and sources, with these settings and `overrides`.
 
-    An opener from a command is returned unchanged. Raises as `program_setup`.
+    An opener from a command is returned unchanged. Raises the same errors as `program_setup`.
     """
     from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
 
@@ -82,7 +82,7 @@ def open_program_sources(
 
 
 def sources_with_node(sources: SourceChooser, rpc_url: str | None) -> SourceChooser:
-    """Return `sources` with the node at `rpc_url`; unchanged without a URL. Raises `ConfigError`."""
+    """Return `sources` with the node at `rpc_url`, or unchanged if `rpc_url` is None. Raises `ConfigError`."""
     if rpc_url is None:
         return sources
     from swapcli.quoting.config import node_url

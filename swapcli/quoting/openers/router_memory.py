@@ -1,4 +1,4 @@
-"""What simulations have shown about routers' variants, and the networks with their remembered variants."""
+"""The variants of routers that simulations have found, and the networks with these variants applied."""
 
 from __future__ import annotations
 
@@ -22,31 +22,32 @@ _FILE: Final = "router-readings.json"
 
 
 class RouterMemory:
-    """How routers read their calls, as simulations have shown, in a file in the folder of the stores."""
+    """The memory of how routers interpret their calls, as shown by simulations. It is a file in the stores' folder."""
 
     def __init__(self, stores_folder: Path) -> None:
         self._path = stores_folder / _FILE
 
     def file(self) -> RouterFindingsFile:
-        """Return the file, for adding to it."""
+        """Return the file, to which findings can be added."""
         from swapcli.state.router_findings_file import RouterFindingsFile
 
         return RouterFindingsFile(self._path)
 
     def agreements(self) -> AgreementsFile:
-        """Return the file next to it, which remembers when a swap of each protocol last matched its quote."""
+        """Return the file, in the same folder, that records when a swap of each protocol last matched its quote."""
         from swapcli.state.agreements_file import AgreementsFile
 
         return AgreementsFile(self._path.parent)
 
     def findings(self, network: Network) -> RouterFindings:
-        """Return the remembered facts about how the router reads its calls; empty if its code has changed."""
+        """Return what is known about how a network's router interprets calls. It is empty if the hash of the router's
+        code is unknown."""
         from swapcli.core.model.router_findings import NO_FINDINGS
 
         return self._load(network) if network.router_code_hash else NO_FINDINGS
 
     def with_variant(self, network: Network) -> Network:
-        """Return the network with the router variant that simulations have shown."""
+        """Return the network with the router variant that simulations have found."""
         if not self._may_know(network):
             return network
         findings = self._load(network)
@@ -66,14 +67,14 @@ class RouterMemory:
 
 
 class KnownNetworks:
-    """The networks in the catalogue and the settings, with what is remembered about their routers."""
+    """The networks in the catalogue and the settings, with the router variants found earlier."""
 
     def __init__(self, settings: Settings, routers: RouterMemory) -> None:
         self.routers = routers
         self._settings = settings
 
     def find(self, name: str) -> Network:
-        """Return the network called `name`, a name or a chain id. Raises `UnknownNetwork`."""
+        """Return the network called `name`, which is a name or a chain id. Raises `UnknownNetwork`."""
         return self.routers.with_variant(self._find(name))
 
     @cached_property
@@ -81,7 +82,7 @@ class KnownNetworks:
         return networks_from(self._settings)
 
     def chain_id(self, name: str) -> int | None:
-        """Return the chain id of the network called `name`; None for an unknown network."""
+        """Return the chain id of the network called `name`, or None for an unknown network."""
         try:
             return self.find(name).chain_id
         except UnknownNetwork:

@@ -1,4 +1,4 @@
-"""Choose the source of each network's pools for an HTTP service: a file, a feed, a store, the embedded market."""
+"""Choose the source of each network's pools for an HTTP service: a file, a feed, a store or the embedded market."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 class ServicePools(NamedTuple):
     """The sources of each network's pools in an HTTP service.
 
-    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the latest block. A
-    network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
-    only for balance checks, since a node belongs to one thread. `modelled` are the networks that are first served on
-    prices that are not real, and `price_request` is how the user requested those. `witnesses` by network confirm the
-    state of payloads.
+    All `networks` have paths in the service. `openers`, by network, return markets that do not change, and the markets
+    in `followed` follow the latest block. A network in both is served on its opener's market until a public node has
+    been read. `check_nodes`, by network, are only for balance checks, because a node belongs to one thread. `modelled`
+    are the networks that start on prices that are not real, and `price_request` is how the user requested such prices.
+    `witnesses`, by network, confirm the state of payloads.
     """
 
     networks: list[Network]
@@ -51,9 +51,9 @@ def choose_service_pools(
     *,
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
-    """Choose the pools of a service. A market file serves its own network only. Otherwise each of the networks called
-    `names` is served from the feed, its store, the embedded market, or the pools that factories list for the
-    definition's tokens, in this order. Without names, all networks are served.
+    """Choose the pools of a service. A market file serves only its own network. Otherwise each of the networks called
+    `names` is served from the feed, its store, the embedded market, or the pools that factories list for the tokens in
+    its definition, in this order. Without `names`, all networks are served.
 
     `warn_of_node` receives the network and the reason when another node replaces one that fails, or when there are
     neither pools nor a node. Raises `InvalidOption`, `InvalidInput`, `UnknownNetwork`.

@@ -1,4 +1,4 @@
-"""The user's setup: settings, environment and command line, shared by everything that opens nodes and markets."""
+"""The user's setup: settings, environment and command line. All code that opens nodes and markets shares it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.run_budget import RunBudget
 
 Warn = Callable[[str], object]
-"""Receives a warning as a sentence."""
+"""Called with a warning as a sentence."""
 
 
 def read_file(name: str) -> bytes:
@@ -35,11 +35,11 @@ class UserSetup(NamedTuple):
 
     `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
     returns the contents of a file by its name, and `environ` may name HTTP proxies and a node. `rpc_url` replaces the
-    nodes in the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start searches from
-    earlier ones for similar orders; a service decides this itself. Quotes use the state of `block`, if any, instead of
-    a recent block. `price_use` is the use of the prices that sources return: they raise `ModelledState` if
-    `quoting.price_policy` does not allow it. `run_budget` limits the total number of requests to nodes; None sets no
-    limit.
+    nodes in the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start a search from
+    earlier searches for similar orders. A service has its own setting for this. Quotes use the state of `block`, if
+    any, instead of a recent block. `price_use` is how the prices from sources are used. Sources raise `ModelledState`
+    if `quoting.price_policy` does not allow that use. `run_budget` limits the total number of requests to nodes, or is
+    None for no limit.
     """
 
     settings: Settings
@@ -73,7 +73,8 @@ class UserSetup(NamedTuple):
 
 
 def may_exist(file: Path) -> bool:
-    """Return whether a file exists; True also if its folder may not be read, so that opening it raises the error."""
+    """Return whether a file exists. If its folder may not be read, return True, so that opening the file raises the
+    error."""
     try:
         file.stat()
     except PermissionError:

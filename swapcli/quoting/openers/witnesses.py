@@ -1,4 +1,4 @@
-"""The nodes that confirm another node's reads: the one that the user names, and the other public ones."""
+"""The nodes that confirm another node's reads: the node that the user names, and the other public nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ServiceWitnesses:
-    """`Witnesses` of a service's reads from nodes: the `named` one, and two of the `public` ones.
+    """The `Witnesses` of a service's reads from nodes: the `named` node, and two of the `public` nodes.
 
     The service does not know which public node returned a state. If `public` is None, the nodes are the user's own.
     """
@@ -31,16 +31,16 @@ class ServiceWitnesses:
 
     @property
     def description(self) -> str:
-        """Like `Witnesses.description`."""
+        """Same as `Witnesses.description`."""
         return "the node of the service" if self._public is None else "public nodes"
 
     @property
     def required(self) -> int:
-        """Like `Witnesses.required`."""
+        """Same as `Witnesses.required`."""
         return 1 + (self._named is not None) + (self._public is not None)
 
     def candidates(self) -> Iterator[WitnessNode]:
-        """Like `Witnesses.candidates`. Raises `ConfigError`."""
+        """Same as `Witnesses.candidates`. Raises `ConfigError`."""
         if self._named is not None:
             yield _named_witness(self._connector, self._network, self._named)
         if self._public is not None:
@@ -48,7 +48,7 @@ class ServiceWitnesses:
 
 
 class ChosenWitnesses:
-    """`Witnesses` of the reads of `node`: the `named` one, and the other `public` nodes.
+    """The `Witnesses` of the reads of `node`: the `named` node, and the other `public` nodes.
 
     `public` is None unless `node` reads from public nodes.
     """
@@ -66,21 +66,21 @@ class ChosenWitnesses:
 
     @property
     def first_host(self) -> str:
-        """Like `Witnesses.first_host`. All nodes that the user has named count as one."""
+        """Same as `Witnesses.first_host`. All nodes that the user has named count as one."""
         return self._public.sole_reader if self._public is not None else self.description
 
     @property
     def description(self) -> str:
-        """Like `Witnesses.description`."""
+        """Same as `Witnesses.description`."""
         return "several public nodes" if self._public is not None else _host_of(self._node.redacted_url)
 
     @property
     def required(self) -> int:
-        """Like `Witnesses.required`."""
+        """Same as `Witnesses.required`."""
         return 1 + (self._named is not None) + (self._public is not None and len(self._network.public_nodes) > 1)
 
     def candidates(self) -> Iterator[WitnessNode]:
-        """Like `Witnesses.candidates`. Raises `ConfigError`."""
+        """Same as `Witnesses.candidates`. Raises `ConfigError`."""
         if self._named is not None:
             yield _named_witness(self._connector, self._network, self._named)
         if self._public is not None:

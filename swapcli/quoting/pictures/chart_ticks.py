@@ -1,4 +1,4 @@
-"""Ticks of a chart's horizontal scale."""
+"""The ticks of a chart's horizontal scale."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from swapcli.quoting.pictures.text_width import text_width
 def ticks_across(
     ticks: Iterable[tuple[float, str]], top: float, bottom: float, min_gap: float, zero: str | None = None
 ) -> Iterator[str]:
-    """Yield a line from `top` to `bottom` for each tick, from left to right. Each tick is a position, in pixels, and
-    its label.
+    """Yield a vertical line from `top` to `bottom` for each tick, from left to right. A tick is a position in pixels,
+    and its label.
 
-    Labels closer than `min_gap` to the previous one are omitted. The line at `zero` stands out.
+    A label closer than `min_gap` to the previous one is omitted. The line of the tick labelled `zero` stands out.
     """
     end = -1.0
     for x, label in ticks:

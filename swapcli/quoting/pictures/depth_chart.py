@@ -1,4 +1,4 @@
-"""The depth of a market as an SVG chart: price impact against amount, both on logarithmic scales.
+"""Market depth as an SVG chart: price impact against amount, both on logarithmic scales.
 
 It is self-contained, and has the same colors and font as the picture of a route.
 """
@@ -35,12 +35,12 @@ HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
 """The margins of the chart, which hold its title and the labels of its scales."""
 FLOOR: Final = 0.0001
-"""The smallest price impact of the scale; smaller ones, and gains, are drawn there."""
+"""The smallest price impact on the scale. Smaller impacts, and gains, are drawn there."""
 _MIN_TICK_GAP: Final = 14.0
 
 
 class Scale(NamedTuple):
-    """A logarithmic scale from a value at `start` to one at `end`, in pixels."""
+    """A logarithmic scale, from one value at `start` to another at `end`, in pixels."""
 
     low: float
     high: float
@@ -48,7 +48,7 @@ class Scale(NamedTuple):
     end: float
 
     def place(self, value: float) -> float:
-        """Return the position of a value; values beyond an end are drawn at that end."""
+        """Return the position of a value. A value beyond an end of the scale is drawn at that end."""
         part = (log10(min(max(value, self.low), self.high)) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.start + part * (self.end - self.start)
 
@@ -60,7 +60,7 @@ class Scale(NamedTuple):
 
 
 def render_depth_chart(depth: Depth, width: int = DEFAULT_WIDTH) -> str:
-    """Return the chart of a depth as an SVG document of this width in pixels."""
+    """Return the chart of market depth as an SVG document that is `width` pixels wide."""
     unit = 10**depth.token_in.decimals
     known = [point for point in depth.points if point.impact]
     amounts = [point.amount_in / unit for point in depth.points]

@@ -1,8 +1,8 @@
-"""The route as a graph of tokens and bands, simplified until a picture of it is legible.
+"""The route as a graph of tokens and bands, simplified until its picture is legible.
 
-Every pool is a band between two tokens. Whatever is too small to draw is merged: the small pools between two tokens
-become one band, and paths that are small, too long or cyclic become one band from the input to the output. The flow
-into each token equals the flow out of it at every level of detail.
+Every pool is a band between two tokens. Parts too small to draw are merged: the small pools between two tokens become
+one band, and paths that are small, too long or cyclic become one band from the input to the output. At every level of
+detail, the flow into each token equals the flow out of it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ SOURCE, SINK = "source", "sink"
 
 
 class Detail(NamedTuple):
-    """How much a picture can show: the longest path in hops, and the number of tokens between input and output and of
-    bands. Pools and paths with less flow than `min_flow` are merged."""
+    """How much a picture can show: the length of the longest path in hops, the number of tokens between input and
+    output, and the number of bands. Pools and paths with less flow than `min_flow` are merged."""
 
     max_hops: int
     max_tokens: int
@@ -30,7 +30,7 @@ class Detail(NamedTuple):
 class Band(NamedTuple):
     """A flow from one node to another: through one pool, several pools, or paths whose tokens are not drawn.
 
-    `uses` are its pools; `path_count` is 0 unless it stands for paths.
+    `uses` are its pools. `path_count` is the number of paths in the band, or 0 if it stands for pools.
     """
 
     source: str
@@ -41,12 +41,12 @@ class Band(NamedTuple):
 
     @property
     def pool_keys(self) -> frozenset[str]:
-        """The keys of its pools."""
+        """The keys of the band's pools."""
         return frozenset(use.key for use in self.uses)
 
     @property
     def is_single_pool(self) -> bool:
-        """Whether the band is one pool."""
+        """Whether the band is exactly one pool."""
         return not self.path_count and len(self.pool_keys) == 1
 
 
@@ -60,14 +60,15 @@ class TokenNode(NamedTuple):
 
 
 class FlowGraph(NamedTuple):
-    """Nodes (the first is the input, the last the output) and bands. Bands between the same nodes are neighbours."""
+    """The nodes (first the input, last the output) and the bands of a route. Bands between the same two nodes are
+    adjacent."""
 
     nodes: tuple[TokenNode, ...]
     bands: tuple[Band, ...]
 
     @property
     def hop_count(self) -> int:
-        """The layer of the output."""
+        """The layer of the output, which is the number of hops on the longest path."""
         return self.nodes[-1].layer
 
 

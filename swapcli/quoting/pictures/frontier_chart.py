@@ -1,4 +1,4 @@
-"""The frontier of a plan as an SVG chart: expected cost against deviation, both in output tokens.
+"""The frontier of a plan as an SVG chart: expected cost against the output's standard deviation, both in output tokens.
 
 It is self-contained, and has the same colors and font as the picture of a route.
 """
@@ -49,7 +49,7 @@ class FrontierDot(NamedTuple):
 
 
 class FrontierChart(NamedTuple):
-    """The frontier of an order of `amount_in` base units, and the `chosen` plan."""
+    """The frontier for an order of `amount_in` base units, and the `chosen` plan."""
 
     network: Network
     token_in: Token
@@ -80,7 +80,7 @@ class _Scale(NamedTuple):
 
 
 def render_frontier_chart(chart: FrontierChart, width: int = DEFAULT_WIDTH) -> str:
-    """Return the chart as an SVG document of this width in pixels."""
+    """Return the chart as an SVG document that is `width` pixels wide."""
     unit = 10.0**chart.token_out.decimals
     dots = [(dot.deviation / unit, dot.cost / unit, dot) for dot in (*chart.dots, chart.chosen)]
     across = _Scale(max(*(deviation for deviation, _, _ in dots), 1 / unit) * 1.05, LEFT, width - RIGHT)

@@ -17,14 +17,14 @@ from swapcli.quoting.pictures.route_words import (
 )
 
 DETAIL = Detail(max_hops=16, max_tokens=16, max_bands=48)
-"""With more bands than this, no viewer lays out a flowchart well."""
+"""How much detail a flowchart shows. With more bands, no viewer lays it out well."""
 MAX_LINK_PX, MIN_LINK_PX = 24, 1
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,+-_/%$()")
 
 
 def render_mermaid(flow: RouteFlow) -> str:
-    """Return a route as a flowchart from left to right; the width of a link is proportional to its flow."""
+    """Return a route as a flowchart from left to right. The width of each link is proportional to its flow."""
     return "\n".join(_lines(flow)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The flow of an order through its route: how much of the order each pool swaps, exactly, in route order."""
+"""The flow of an order through its route: the exact amounts of each pool, in route order."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP
 class PoolSwap(NamedTuple):
     """One pool of a hop.
 
-    `share` is the pool's part of its hop in hundredths of a percent, `flow` its part of the order in units of
-    1/`WHOLE_ORDER`. `fee` is its fee such as "0.05%", empty if it is unknown or zero. `amount_out` is None if only a
-    service knows it. `identifier` is the address or the id of the pool, as its network displays it.
+    `share` is the pool's share of its hop in hundredths of a percent, and `flow` its share of the order in units of
+    1/`WHOLE_ORDER`. `fee` is the pool's fee, such as "0.05%", or empty if it is unknown or zero. `amount_out` is None
+    if only a service knows it. `identifier` is the pool's address or id, in the form that its network displays.
     """
 
     key: str
@@ -39,12 +39,12 @@ class PoolSwap(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The protocol and the fee."""
+        """The pool's protocol and fee."""
         return f"{self.protocol} {self.fee}" if self.fee else self.protocol
 
 
 Hop = tuple[PoolSwap, ...]
-"""The pools between two tokens, the largest share first."""
+"""The pools between two tokens, with the largest share first."""
 
 
 class RoutePath(NamedTuple):
@@ -55,7 +55,7 @@ class RoutePath(NamedTuple):
 
     @property
     def flow(self) -> int:
-        """Its part of the order in units of 1/`WHOLE_ORDER`."""
+        """The path's share of the order in units of 1/`WHOLE_ORDER`."""
         return self.share * SHARES_PER_HOP
 
     @property
@@ -65,7 +65,7 @@ class RoutePath(NamedTuple):
 
     @property
     def pool_keys(self) -> frozenset[str]:
-        """The keys of its pools."""
+        """The keys of the path's pools."""
         return frozenset(use.key for hop in self.hops for use in hop)
 
 
@@ -95,7 +95,7 @@ class RouteFlow(NamedTuple):
 
 
 def build_route_flow(answer: QuoteResult) -> RouteFlow:
-    """Return the flow of a quote, with the native token where the order names it."""
+    """Return the flow of a quote, from and to the order's own tokens, even if pools trade the wrapped native token."""
     amounts, tokens = _outputs(answer), route_tokens(answer)
     paths = tuple(
         RoutePath(
@@ -120,7 +120,8 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
 
 
 def route_tokens(answer: QuoteResult) -> dict[str, Token]:
-    """Return the tokens of the route by address, with the native token where the order names it."""
+    """Return the tokens of the route by address. At both ends, it has the order's own tokens, even if pools trade the
+    wrapper."""
     tokens = dict(answer.tokens)
     hops = answer.result.segments[0].hops
     tokens[hops[0][0].token_in] = answer.order.token_in

@@ -24,7 +24,7 @@ def format_symbol(token: Token) -> str:
 
 
 def format_amount(amount: int, token: Token) -> str:
-    """Format an amount with its symbol, rounded down to the digits that fit a column."""
+    """Format an amount with its symbol, rounded down to as many digits as fit into a column."""
     return f"{format_short_amount(amount, token.decimals)} {format_symbol(token)}"
 
 
@@ -54,5 +54,5 @@ def route_title(flow: RouteFlow) -> str:
 
 
 def state_note(flow: RouteFlow) -> str:
-    """Return a note to add to a title if prices are not live; otherwise an empty text."""
+    """Return a note for the title if prices are not live, otherwise an empty text."""
     return f", {flow.state} prices" if flow.state else ""

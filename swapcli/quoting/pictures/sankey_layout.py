@@ -1,7 +1,7 @@
 """The geometry of a route's picture: tokens as bars from left to right, pools as bands between them.
 
-The width of a band is proportional to its flow. If a band's text needs more room than its flow, the band gets a row as
-high as its text, so labels never overlap. Lengths are in CSS pixels at the picture's full size.
+The width of a band is proportional to its flow. If a band's text is taller than the band, its row is as high as the
+text, so labels never overlap. Lengths are in CSS pixels at the picture's full size.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ BAR = 6.0
 ROW_GAP, BLOCK_GAP = 3.0, 12.0
 NODE_LABEL, SYMBOL_HEIGHT = 17.0, 13.0
 SYMBOL_GAPS = (2.0, 3.0, 4.0, 5.0)
-"""Distances between a symbol and its bar, in the order in which they are tried."""
+"""Distances between a symbol and its bar, in the order in which to try them."""
 LINE, LABEL_PADDING = 14.0, 4.0
 LABEL_INDENT = 6.0
 MAX_LINES = 3
-"""Lines of a label: the longest protocol names take two in the narrowest gap, and the fee takes one."""
+"""Maximum number of lines of a label. The longest protocol names take two in the narrowest gap, and the fee takes
+one."""
 THIN = 12.0
-"""A ribbon thinner than text runs below its label, so that it does not strike through the text."""
+"""The width below which a ribbon is thinner than text. It then runs below its label, so that it does not strike through
+the text."""
 MIN_GAP_WIDTH = 110.0
-"""A gap between two layers, wide enough for the words in protocol names."""
+"""The minimum gap between two layers, which is wide enough for the words in protocol names."""
 NARROW_WIDTH = 560
 MAX_STRETCH = 1.25
-"""How much taller than the flow alone the rows may be before the scale grows: steep curves are hard to follow."""
+"""How much taller the rows may be than the flow alone before the scale grows. Steep curves are hard to follow."""
 MIN_FLOW_HEIGHT, MAX_FLOW_HEIGHT, MAX_FLOW_HEIGHT_NARROW = 48.0, 320.0, 420.0
 _HEIGHT_STEP = 8.0
 RELAXATION_ROUNDS = 24
@@ -52,7 +54,7 @@ Edge = tuple[str, str]
 
 
 class Box(NamedTuple):
-    """A rectangle; `x` and `y` are its upper left corner."""
+    """A rectangle. `x` and `y` are its upper left corner."""
 
     x: float
     y: float
@@ -61,7 +63,7 @@ class Box(NamedTuple):
 
 
 class TokenBar(NamedTuple):
-    """A token: its bar, and its symbol in a box above or below."""
+    """A token: its bar, and a box above or below the bar for its symbol."""
 
     node: TokenNode
     bar: Box
@@ -70,11 +72,11 @@ class TokenBar(NamedTuple):
 
 
 class BandRow(NamedTuple):
-    """A band with a ribbon of `thickness`, which leaves its token at `y_source`, runs at `y` from `x_start` to `x_end`,
-    and joins the next token at `y_target` (all `y` values refer to the ribbon's middle line).
+    """A band drawn as a ribbon of `thickness`. It leaves its token at `y_source`, runs at `y` from `x_start` to
+    `x_end`, and joins the next token at `y_target`. All `y` values refer to the middle of the ribbon.
 
-    `row` is reserved for the band; `label` is the part of it for text: the `lines` of its name on the left, its share
-    on the right of the last line.
+    `row` is the area reserved for the band. `label` is the part of it for text: the `lines` of the band's name on the
+    left, and its share on the right of the last line.
     """
 
     band: Band
@@ -93,7 +95,7 @@ class BandRow(NamedTuple):
 
     @property
     def text_boxes(self) -> tuple[Box, ...]:
-        """The boxes of the lines of the name, followed by the box of the share."""
+        """The boxes of the name's lines, followed by the box of the share."""
         x, y, width, _ = self.label
         share_width = text_width(self.share, LABEL_SIZE, is_bold=True)
         names = (
@@ -200,7 +202,7 @@ class _Drawing(NamedTuple):
 
 
 def lay_out(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> RouteLayout:
-    """Lay out a route in a picture of this width; the layout determines the height."""
+    """Lay out a route in a picture that is `width` pixels wide. The layout determines the height."""
     graph = build_flow_graph(flow, detail_for(width))
     columns = _Columns(float(width), graph.hop_count)
     labels = tuple(_label(band, columns.label_width(graph, band)) for band in graph.bands)
@@ -215,7 +217,7 @@ def lay_out(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> RouteLayout:
 
 
 def detail_for(width: int) -> Detail:
-    """Return how much a picture of this width can show."""
+    """Return how much detail fits into a picture that is `width` pixels wide."""
     hops = max(1, int((width - 2 * MARGIN - BAR) / (MIN_GAP_WIDTH + BAR)))
     is_narrow = width < NARROW_WIDTH
     return Detail(max_hops=min(hops, 6), max_tokens=6 if is_narrow else 9, max_bands=20 if is_narrow else 32)

@@ -1,7 +1,7 @@
-"""The spread of values, as an SVG chart: a line of dots for each group, with its median, on one scale.
+"""The spread of values as an SVG chart: one line of dots for each group, with its median, all on one scale.
 
-The scale is linear around zero and logarithmic beyond, so that both the many small values and the few large ones are
-visible. It is self-contained, and has the same colors and font as the picture of a route.
+The scale is linear around zero and logarithmic beyond, so that many small values and a few large ones are both legible.
+The document is self-contained, and has the same colors and font as the picture of a route.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Spread(NamedTuple):
 
 
 class SpreadChart(NamedTuple):
-    """Groups under a title; `unit` is the unit of the values, and `note` is the line at the bottom."""
+    """Groups of values under a title. `unit` is the unit of the values, and `note` is the line at the bottom."""
 
     title: str
     unit: str
@@ -72,7 +72,7 @@ class _Scale(NamedTuple):
 
 
 def render_spread_chart(chart: SpreadChart, width: int = DEFAULT_WIDTH) -> str:
-    """Return the chart as an SVG document of this width in pixels."""
+    """Return the chart as an SVG document that is `width` pixels wide."""
     values = [each.value for spread in chart.spreads for each in spread.values]
     names = [f"{spread.name} ({len(spread.values)})" for spread in chart.spreads]
     room = width * _MAX_LABEL_SHARE

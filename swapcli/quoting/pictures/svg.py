@@ -45,7 +45,7 @@ RIBBON_OPACITY = (0.26, 0.34)
 
 
 def render_svg(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> str:
-    """Return the picture of a route as an SVG document of this width in pixels."""
+    """Return the picture of a route as an SVG document that is `width` pixels wide."""
     layout = lay_out(flow, width)
     footer = _footer_lines(flow, layout)
     layout = layout._replace(height=layout.height + NOTE_LINE * (len(footer) - 1))

@@ -15,9 +15,9 @@ Rules = Iterable[tuple[str, str]]
 def svg_document(
     name: str, title: str, description: str, style: str, width: float, height: float, elements: Iterable[str]
 ) -> str:
-    """Return a picture of the class `swapcli-NAME`, in pixels; empty elements are omitted.
+    """Return a picture with the CSS class `swapcli-NAME`. Sizes are in pixels. Empty elements are omitted.
 
-    `title` is its label, and `description` describes it for those who cannot see it.
+    `title` is the picture's label, and `description` is its text for people who cannot see it.
     """
     size = f'width="{px(width)}" height="{px(height)}"'
     lines = [
@@ -34,7 +34,7 @@ def svg_document(
 
 
 def style_sheet(name: str, rules: Rules, colors: Callable[[int], Rules]) -> str:
-    """Return the style of a picture: `rules`, and the `colors` of light (0) and dark (1) mode."""
+    """Return a picture's style sheet: `rules`, and the result of `colors` for light (0) and dark (1) mode."""
     picture = f".swapcli-{name}"
 
     def written(rules: Rules) -> str:
@@ -48,7 +48,8 @@ def style_sheet(name: str, rules: Rules, colors: Callable[[int], Rules]) -> str:
 
 
 def paint(fills: Mapping[str, ByMode], strokes: Mapping[str, ByMode], mode: int) -> list[tuple[str, str]]:
-    """Return the rules for the fill and stroke colors, by selector, of light (0) or dark (1) mode."""
+    """Return the CSS rules for fill and stroke colors, as selectors with declarations, in light (0) or dark (1)
+    mode."""
     return [
         *((selector, f"fill:{colors[mode]}") for selector, colors in fills.items()),
         *((selector, f"stroke:{colors[mode]}") for selector, colors in strokes.items()),

@@ -1,4 +1,4 @@
-"""The shared elements of all SVG pictures: colors of light and dark mode, the font, text and lengths."""
+"""The parts shared by all SVG pictures: colors for light and dark mode, the font, text and lengths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from swapcli.core.encoding.text import printable_lines
 
 NOTE_SIZE = 11.0
-"""The size of the smallest text that reads well on a phone."""
+"""The smallest text size that reads well on a phone."""
 TITLE_SIZE = 15.0
 SURFACE, TEXT, MUTED, BAR = (
     ("#ffffff", "#131a24"),
@@ -20,13 +20,13 @@ HUES = (
     ("#2a6df0", "#6ea1ff"), ("#0d9488", "#3ccfbb"), ("#b7791f", "#f0b357"), ("#c0418d", "#f08cc6"),
     ("#7450d6", "#ac8fff"), ("#4d8f27", "#8bd06a"), ("#cf4a3f", "#ff9186"), ("#1583b0", "#5cc4ee"),
 )  # fmt: skip
-"""One color for each protocol, in the order of their appearance."""
+"""One color for each protocol, in the order in which protocols appear."""
 FONT = 'font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
 """The font of all text, as a CSS declaration."""
 
 
 def text_element(name: str, x: float, y: float, anchor: str, text: str) -> str:
-    """Return a line of text of the class `name`; nothing if it is empty."""
+    """Return a line of text with the CSS class `name`, or an empty text if `text` is empty."""
     return (
         f'<text class="{name}" x="{px(x)}" y="{px(y)}" text-anchor="{anchor}">{escape_text(text)}</text>'
         if text
@@ -42,7 +42,7 @@ def px(number: float) -> str:
 def escape_text(text: str) -> str:
     """Escape text for XML in ASCII, so that any stream can encode it.
 
-    Characters that XML cannot contain are unprintable and already replaced.
+    Characters that XML does not allow are unprintable, and have already been replaced.
     """
     escaped = escape(printable_lines(text), quote=True)
     return escaped.encode("ascii", "xmlcharrefreplace").decode()

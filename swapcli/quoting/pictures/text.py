@@ -14,7 +14,7 @@ from swapcli.quoting.pictures.route_words import count, format_amount, format_ex
 
 SHARE_WIDTH = len("100.00%")
 _NAMED_POOLS = (None, 3, 2, 1)
-"""How many pools of each hop a line names, from all of them to the largest one."""
+"""How many pools of each hop a line names: first all of them (None), finally only the largest one."""
 
 ARROW = "→"
 BRANCH, LAST_BRANCH, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -24,7 +24,7 @@ BRANCH, LAST_BRANCH, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
 class TreeRow(NamedTuple):
     """One row of a tree: its branches, its share and name, and its output amount.
 
-    `below` has the branches for a second line of the row.
+    `below` has the branches to draw if the row has a second line.
     """
 
     branches: str
@@ -40,7 +40,7 @@ class TreeRow(NamedTuple):
 
 
 def tree_rows(flow: RouteFlow, *, has_short_amounts: bool = False) -> Iterator[TreeRow]:
-    """Yield the rows of a route's tree: paths, the hops of longer paths, and pools. Pool shares are shares of the
+    """Yield the rows of a route's tree: paths, the hops of longer paths, and pools. A pool's share is its share of the
     hop."""
     for path, (branch, trunk) in zip(flow.paths, _branches(flow.paths), strict=True):
         yield TreeRow(branch, trunk, format_segment_share(path.share), _tokens(path))
@@ -77,10 +77,10 @@ def _amount(use: PoolSwap, *, is_short: bool) -> str:
 
 
 def format_line(flow: RouteFlow, width: int | None = None, cell_width: Callable[[str], int] = len) -> str:
-    """Return a route on one line: "ETH →[Uniswap V3 0.05% 60.00%, Curve 40.00%]→ USDC", with several paths joined by +.
+    """Return a route on one line: "ETH →[Uniswap V3 0.05% 60.00%, Curve 40.00%]→ USDC", and join several paths with +.
 
-    With a `width`, small pools, then small paths, and finally all pools are counted instead of named until the line
-    fits; the shortest form may still be wider. `cell_width` measures text.
+    With a `width`, names are replaced by counts until the line fits: first those of small pools, then of small paths,
+    finally of all pools. The shortest form may still be wider. `cell_width` measures text.
     """
     paths = sorted(flow.paths, key=lambda path: -path.share)
     line = _line(paths, len(paths), None)

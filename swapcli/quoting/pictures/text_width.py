@@ -1,4 +1,4 @@
-"""Estimated widths of text in a proportional sans-serif font, and text cut to a width."""
+"""Estimate the width of text in a proportional sans-serif font, and cut text to a width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 
 
 def fit_text(text: str, width: float, size: float, *, is_bold: bool = False) -> str:
-    """Return `text`, or as much of it as fits into `width`, with an ellipsis."""
+    """Return `text`, cut to what fits into `width` if necessary, with an ellipsis."""
     if text_width(text, size, is_bold=is_bold) <= width:
         return text
     end, room = 0, width - text_width(ELLIPSIS, size, is_bold=is_bold)
@@ -28,7 +28,8 @@ def fit_text(text: str, width: float, size: float, *, is_bold: bool = False) -> 
 
 
 def wrap_text(text: str, width: float, size: float, max_lines: int) -> list[str]:
-    """Divide `text` at spaces into lines that fit into `width`; an ellipsis replaces what does not fit."""
+    """Divide `text` at spaces into lines that fit into `width`. An ellipsis replaces the rest if there are too many
+    lines."""
     lines: list[str] = []
     for word in text.split() or [""]:
         joined = f"{lines[-1]} {word}" if lines else word

@@ -1,4 +1,5 @@
-"""The parameters of the order as a CoW Protocol TWAP order, for the user to enter in CoW's app; nothing is sent.
+"""The parameters of a plan's order as a CoW Protocol TWAP order, which the user can enter in CoW's app. Nothing is
+sent.
 
 Source: github cowprotocol/composable-cow, commit bf7f79ce, read on 2026-11-30: TWAPOrder.Data and its validation in
 src/types/twap/libraries/TWAPOrder.sol, and the deployments of README.md.
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 HANDLER: Final = "0x6cF1e9cA41f7611dEf408122793c358a3d11E5a5"
 """The TWAP contract, at the same address on every chain."""
 _CHAINS: Final = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
-"""The chains in the README that swapcli knows: Ethereum, Optimism, BNB, Polygon, Base, Arbitrum, Avalanche."""
+"""The chains in the README that swapcli supports: Ethereum, Optimism, BNB, Polygon, Base, Arbitrum, Avalanche."""
 _ZERO_WORD: Final = "0x" + "0" * 64
 _OWN_SAFE: Final = "0x" + "0" * 40
 _LAST_START_S: Final = 2**32 - 1
@@ -28,10 +29,11 @@ _LAST_START_S: Final = 2**32 - 1
 def cow_twap(
     network: Network, tokens: tuple[Token, Token], amount_in: int, times_s: tuple[int, int, int], low: Fraction
 ) -> CowTwapJson | None:
-    """Return the parameters of equal parts; None if the network has no TWAP orders, or for a single part.
+    """Return the parameters for equal parts, or None if the network has no TWAP orders, or for a single part.
 
-    `times_s` has the start, the seconds between parts and the number of parts; `low` is the lowest price at which a
-    part is sold, in whole output tokens per whole input token. The receiver 0 is the Safe of the order itself.
+    `times_s` has the start, the seconds between parts, and the number of parts. `low` is the lowest price at which a
+    part is sold, in whole output tokens per whole input token. The receiver 0 stands for the Safe that places the
+    order.
     """
     start_s, interval_s, count = times_s
     sold, bought = map(network.to_wrapped_token, tokens)

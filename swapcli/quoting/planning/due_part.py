@@ -1,4 +1,4 @@
-"""Build the part of a plan that is due, and record it in the plan's file before showing it."""
+"""Build the part of a plan that is due, and record it in the plan's file before it is shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class BuildsPart(Protocol):
-    """Quotes a part and builds its payload, with the same checks as any other order."""
+    """An object that quotes a part and builds its payload, with the same checks as for any other order."""
 
     network: Network
     recipient: str
@@ -48,7 +48,7 @@ class BuildsPart(Protocol):
 
 
 class BuiltPart(NamedTuple):
-    """The payload of the part that is due. It is `repeated` if it was built earlier and has not expired.
+    """The payload of the part that is due. It is `repeated` if it was already built earlier and has not expired.
 
     `notes` are facts about the part, in addition to the warnings on its payload.
     """
@@ -60,7 +60,7 @@ class BuiltPart(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def document(self) -> PlannedCalldataJson:
-        """Return the JSON of `swapcli plan --next`: that of `calldata`, plus the part."""
+        """Return the JSON of `swapcli plan --next`, which is the JSON of `calldata` plus the part."""
         assert self.part.built_at_s is not None
         part: BuiltPartJson = {
             "part": self.part.number,
@@ -76,9 +76,9 @@ class BuiltPart(NamedTuple):
 def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPart:
     """Return the payload of the part of `plan` that is due at `now_s` (Unix), and record it in the plan's file.
 
-    A part whose payload was built and has not expired is not built again: the recorded payload is returned. Nothing is
-    written if anything fails. A recorded payload is reviewed like any other payload. Raises `PartNotDue`, `PlanEnded`,
-    `OutsidePriceBand`, `InvalidPlan` for another network or recipient, and as `Market.prepare`.
+    If the part's payload was built earlier and has not expired, the recorded payload is returned, after the same review
+    as for any other payload. If anything fails, nothing is written. Raises `PartNotDue`, `PlanEnded`,
+    `OutsidePriceBand`, `InvalidPlan` for another network or recipient, and the same errors as `Market.prepare`.
     """
     plan.check_network(builder.network)
     part, count = plan.due_part(now_s), len(plan.parts)
@@ -135,7 +135,7 @@ def _check_recipient(plan: PlanFile, part: PlannedPart, builder: BuildsPart) -> 
 
 
 class PlanProgress(NamedTuple):
-    """A saved plan after a part was marked as done: its tokens, all its parts, and its file's document."""
+    """A saved plan after a part was marked as done: its tokens, all of its parts, and the document of its file."""
 
     done: PlannedPart
     token_in: Token
@@ -145,13 +145,13 @@ class PlanProgress(NamedTuple):
     plan: PlanJson
 
     def document(self) -> PlanJson:
-        """Return the JSON of `swapcli plan --done`: the plan's file."""
+        """Return the JSON of `swapcli plan --done`, which is the plan's file."""
         return self.plan
 
 
 @checks_arguments
 def mark_part_done(path: str | PathLike[str]) -> PlanProgress:
-    """Record in a plan file that its built part was executed, so that `build_part` continues with the next one.
+    """Record in a plan file that the part built last was executed, so that `build_part` continues with the next part.
 
     Raises `InvalidInput` if no part is built, `InvalidPlan`, `InputOutputError`.
     """

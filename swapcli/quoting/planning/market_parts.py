@@ -1,4 +1,4 @@
-"""The part of a plan that is due, quoted and built on a program's market."""
+"""Quote and build the due part of a plan on a program's market."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class QuotesAndPrepares(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings to use if a quote has no option."""
+        """The settings that apply if an option of a quote is omitted."""
 
     def token(self, name: str) -> Token:
         """Return a token by its address."""
@@ -73,7 +73,7 @@ class _PartOfMarket:
 def build_market_part(
     market: QuotesAndPrepares, price_request: PriceRequest, path: str | PathLike[str], terms: TransactionKeywords
 ) -> BuiltPart:
-    """Build the due part of the plan in a file, and record it there. Raises as `Market.build_part`.
+    """Build the due part of the plan in a file, and record it there. Raises the same errors as `Market.build_part`.
 
     `price_request` is how the program requested prices that are not real.
     """

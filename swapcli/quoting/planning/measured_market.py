@@ -1,8 +1,9 @@
-"""Measure on recent blocks how fast a quote's pools refill after large swaps, and how much prices move.
+"""Measure in recent blocks how fast a quote's pools refill after large swaps, and how much prices move.
 
-With a node, this reads the events of a few hours, which most nodes have even without old state: about ten requests.
-Without a node, it uses the blocks to which a store can go back. A store keeps no more of the past than that: it would
-cost followers time at every change of every pool, and following a chain requires a node anyway, which has the events.
+With a node, this reads the events of a few hours, with about ten requests. Most nodes have these events even if they
+have no old state. Without a node, it uses the blocks to which a store can go back. A store keeps no more of the past,
+because that would cost followers time at every change of every pool. Besides, following a chain requires a node, and
+the node has the events.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 MAX_REQUESTS: Final = 120
-"""Requests of one measurement. It needs about ten, and a few more if pools must be read."""
+"""Maximum number of requests for one measurement. It needs about ten, and a few more if pools must be read."""
 _BEYOND_FEE: Final = 1.2
-"""How far a swap must move the price to count, as a multiple of the route's fee. Arbitrage gains nothing from less."""
+"""The smallest price move of a swap that is measured, as a multiple of the route's fee. Arbitrage gains nothing from
+smaller moves."""
 _REST_S: Final = 300.0
 _LEAST_SHARE: Final = 0.5
-"""The least share of the order's flow whose prices must be known: fewer pools say little about the route."""
+"""The minimum share of the order's flow for which prices must be known. Fewer pools say little about the route."""
 
 
 class MeasuredMarket(NamedTuple):
-    """The measurements for a quote's route, or why there are none; `prices` is None if no past is known."""
+    """The measurements for a quote's route, or the reasons why there are none. `prices` is None without any past
+    prices."""
 
     refill: MeasuredRefill | Unmeasured
     volatility: VolatilityEstimate | Unmeasured
@@ -46,17 +49,17 @@ class MeasuredMarket(NamedTuple):
 
     @property
     def refill_estimate(self) -> RefillEstimate | None:
-        """The measured refill; None if it is unknown."""
+        """The measured refill, or None if it is unknown."""
         return None if isinstance(self.refill, Unmeasured) else self.refill.estimate
 
     @property
     def volatility_per_sqrt_s(self) -> float | None:
-        """The standard deviation of the logarithm of the price per square root of a second; None if it is unknown."""
+        """The standard deviation of the price's logarithm per square root of a second, or None if it is unknown."""
         return None if isinstance(self.volatility, Unmeasured) else self.volatility.per_sqrt_s
 
     @property
     def rest_ratio(self) -> float | None:
-        """The median price of the last five minutes, as a fraction of the newest one; None without past prices."""
+        """The median price of the last five minutes as a fraction of the latest price, or None without past prices."""
         path = self.prices.path if self.prices else None
         if path is None or path.duration_s <= 0.0:
             return None
@@ -64,7 +67,7 @@ class MeasuredMarket(NamedTuple):
         return exp(path.median(start_s, path.end_s) - path.log_prices[-1])
 
     def document(self) -> MeasuredMarketJson:
-        """Return the JSON of the measurement, which is part of a plan's JSON. Infinite values are null."""
+        """Return the JSON of the measurements, which is part of a plan's JSON. Infinite values are null."""
         refill, volatility, prices = self.refill, self.volatility, self.prices
         return {
             "origin": (prices.origin if prices else MeasureOrigin.NONE).value,
@@ -94,10 +97,10 @@ def measure_market(
     max_requests: int = MAX_REQUESTS,
     on_progress: Callable[[str], object] | None = None,
 ) -> MeasuredMarket:
-    """Return what the last blocks before a quote say about the pools of its route.
+    """Measure, in the blocks before a quote, the refill and the price moves of its route's pools.
 
-    With a node, this reads at most `hours` and sends at most `max_requests`; `on_progress` receives a line. A
-    measurement that fails or is too uncertain is `Unmeasured`, with the reason.
+    With a node, this reads at most `hours` hours and sends at most `max_requests` requests. `on_progress` receives
+    lines that describe the progress. A measurement that fails or is too uncertain is `Unmeasured`, with the reason.
     """
     legs = route_legs(answer.quote.steps, answer.pools, answer.quote.amount_in)
     found = _past_prices(source, nodes, answer, legs, hours, max_requests, on_progress)

@@ -1,19 +1,18 @@
-"""Estimate how fast the pools of a route refill after large swaps, from the path of its price.
+"""Estimate from the path of a route's price how fast its pools refill after large swaps.
 
-A large swap leaves the price displaced by d, a difference of logarithms. The part that is gone after t seconds is how
-far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back divided by the sum of
-the displacements. Without refill its expectation is 0, whatever the price does, because the swaps are chosen only by
-what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004), fitted with the
-exponential recovery of Obizhaeva and Wang (2013), at most to a residual:
+A large swap displaces the price by d, a difference of logarithms. The part of the displacement that is gone after t
+seconds is how far the price has moved back. Over many swaps, the share that is gone is the sum of the moves back
+divided by the sum of the displacements. Without refill, the expected share is 0, whatever the price does, because swaps
+are selected only by what came before them. This is the response function of Bouchaud, Gefen, Potters and Wyart (2004).
+It is fitted with the exponential recovery of Obizhaeva and Wang (2013), down to a residual:
 
 share(t) = (1 - residual) * (1 - 2 ** (-t / half_life))
 
-* A displacement is the distance from rest, the median price of the time before. A swap counts if it moves the price
-  away from rest: arbitrage that brings the price back is not a large swap of its own.
-* The trend of the whole path is subtracted, so that swaps of one direction that follow each other show neither refill
-  nor the lack of it.
-* Swaps by which the pools follow a price elsewhere do not come back. So the refill after an order that knows nothing
-  of that price is, if anything, underestimated.
+* A displacement is the distance from the rest price, which is the median price before the swap. A swap counts only if
+  it moves the price away from rest, because arbitrage that brings the price back is not a large swap of its own.
+* The trend of the whole path is subtracted, so that several swaps in one direction show neither refill nor its absence.
+* If pools follow a price elsewhere, the swaps that move them are not reversed. The refill after an order that is
+  unrelated to such a price is therefore, if anything, underestimated.
 """
 
 from __future__ import annotations
@@ -30,18 +29,20 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 
 MIN_SWAPS: Final = 12
-"""With fewer large swaps, the interval would be meaningless; chosen, like the other numbers here."""
+"""The minimum number of large swaps. With fewer, the interval would be meaningless. Chosen, like the other numbers
+here."""
 _MAX_SWAPS: Final = 300
 _LARGE_PART: Final = 0.8
-"""Large swaps make up this part of all squared displacements, and there are at least twice `MIN_SWAPS` of them."""
+"""The fraction of all squared displacements that large swaps make up. There are at least twice `MIN_SWAPS` of them."""
 _LEAST_PART: Final = 0.1
-"""A swap is large if it displaces the price by this fraction of the largest displacement, ignoring some outliers:"""
+"""A swap is large if it displaces the price by this fraction of the largest displacement, which ignores some
+outliers:"""
 _OUTLIERS: Final = 4
 _MAX_DISPLACEMENT: Final = 1.0
 """A price that moves by a factor of e in one step is an attack or a broken pool."""
 _REST_CELLS: Final = 8
-"""Parts of the time before a swap, which is as long as the time it is followed: the median of their medians is the
-price at rest."""
+"""Number of parts into which the time before a swap is divided. That time is as long as the time for which the swap is
+followed. The median of the parts' medians is the price at rest."""
 _AWAY_PART: Final = 2 / 3
 """A swap counts if it displaces the price by at least this fraction of its own move."""
 _OWN_PART: Final = 0.25
@@ -51,21 +52,21 @@ _LONGEST_PART: Final = 0.1
 """How long a swap is followed, as a fraction of the path, and at most:"""
 _LONGEST_S: Final = 3600.0
 _SCALES: Final = (1, 8, 64)
-"""If nothing is seen to come back this long after swaps, the search repeats with an 8th and a 64th of that time."""
+"""If no refill is visible this long after swaps, the search is repeated with an 8th and a 64th of that time."""
 _FOLLOWED: Final = 8
-"""The number of half-lives for which a swap is followed, once they are known."""
+"""The number of half-lives for which a swap is followed, once the half-life is known."""
 _LEAST_WIDTH: Final = 0.1
-"""The smallest interval width used for weights: at lags at which nothing has moved yet, the width is 0."""
+"""The smallest interval width used for weights. At lags at which nothing has moved yet, the width would be 0."""
 _HALF_LIVES: Final = 48
 _RESAMPLES: Final = 200
 _LEAST_SHARE: Final = 0.03
-"""A smaller average share over the lags is not a refill: paths of random walks can show as much."""
+"""A smaller average share over the lags does not count as a refill, because random walks can show as much."""
 _UNINFORMATIVE: Final = 0.5
-"""If neither no refill nor this share can be excluded, the result is unknown."""
+"""If neither 0 nor this share can be excluded as the refill, the result is unknown."""
 
 
 class RefillPoint(NamedTuple):
-    """The share of the displacement that is gone `after_s` seconds after a large swap, with its 90% interval."""
+    """The share of the displacement that is gone `after_s` seconds after a large swap, and its 90% interval."""
 
     after_s: float
     share_gone: float
@@ -74,9 +75,9 @@ class RefillPoint(NamedTuple):
 
 
 class MeasuredRefill(NamedTuple):
-    """The refill after the large swaps of a path: the fitted curve, and the `points` it is fitted to.
+    """The refill after the large swaps in a path: the fitted curve, and the `points` to which it is fitted.
 
-    `fit_error` is the root mean square difference between the two, as a share of the displacement.
+    `fit_error` is the root mean square difference between the curve and the points, as a share of the displacement.
     """
 
     estimate: RefillEstimate
@@ -100,12 +101,12 @@ class _Fit(NamedTuple):
 
 
 def estimate_refill(path: PricePath, least: float = 0.0) -> MeasuredRefill | Unmeasured:
-    """Return the refill after the large swaps of a path, or why it cannot be measured.
+    """Return the refill after the large swaps in a path, or why it cannot be measured.
 
-    Only swaps that move the price by at least `least`, a difference of logarithms, count: arbitrage gains nothing from
-    a price within the route's fees.
+    A swap counts only if it moves the price by at least `least`, a difference of logarithms, because arbitrage gains
+    nothing while the price is within the route's fees.
 
-    If no refill is seen, the estimate is no refill, and its interval extends to the fastest refill that the path
+    If the path shows no refill, the estimate is no refill, and its interval extends to the fastest refill that the path
     allows.
     """
     longest_s = min(path.duration_s * _LONGEST_PART, _LONGEST_S)

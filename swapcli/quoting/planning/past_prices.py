@@ -1,4 +1,4 @@
-"""The price of a route in the last blocks, from a node's events."""
+"""The price of a route in past blocks, from a node's events."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
     from swapcli.quoting.quote_results import LocalQuote
 
 _PROBED_BLOCKS: Final = 512
-"""Blocks back from the newest one, used to measure the block time."""
+"""Number of blocks before the latest one over which the block time is measured."""
 _MAX_DURATION_S: Final = 20.0
-"""After this time no more requests are sent; chosen."""
+"""Time after which no more requests are sent. Chosen."""
 _MAX_HEADERS: Final = 32
 _TIME_ERROR_S: Final = 2.0
-"""Times of blocks between two headers are interpolated if the header in the middle fits within this error."""
+"""The times of blocks between two headers are interpolated if the time of the header in the middle differs by at most
+this from the interpolation."""
 _STATE_REQUESTS: Final = 3
-"""Requests for a block at which pools are read: its header, the calls, and the proof."""
+"""Number of requests for a block at which pools are read: its header, the calls, and the proof."""
 _LARGEST_CHANGE: Final = 0.05
-"""If the events lead further than this from the quoted price, they are wrong or incomplete."""
+"""If the events lead to a price further than this from the quoted price, they are wrong or incomplete."""
 
 
 def read_past_prices(
@@ -43,7 +44,7 @@ def read_past_prices(
     max_requests: int,
     on_progress: Callable[[str], object],
 ) -> PastPrices:
-    """Return the price of a route with these legs over the last `hours` before the block of its quote.
+    """Return the price of the route with the given legs over the last `hours` before the block of its quote.
 
     Raises `UpstreamError`.
     """

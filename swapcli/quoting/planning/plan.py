@@ -51,21 +51,22 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
 
 _BAND_DEVIATIONS: Final = 3.0
-"""Half the width of the price band, in standard deviations of the price over the horizon: 1 move in 370 exceeds it;
-chosen."""
+"""Half the width of the price band, in standard deviations of the price over the horizon. 1 move in 370 exceeds it.
+Chosen."""
 _LEAST_BAND: Final = 0.02
-"""The smallest half-width of a price band: the refill alone would leave a narrower one; chosen."""
+"""The smallest half-width of a price band. The refill alone would leave a narrower band. Chosen."""
 _UNKNOWN_BAND: Final = 0.05
-"""The half-width of the price band if the volatility is unknown; chosen."""
+"""The half-width of the price band if the volatility is unknown. Chosen."""
 _LEAST_GROWTH: Final = 1.01
-"""The least output of an order, as a multiple of the output of half the order: less means that it drains the pools;
-chosen."""
+"""The minimum output of an order, as a multiple of the output of half the order. An order with less drains the pools.
+Chosen."""
 _PROBE_SHARE: Final = 4_096
 """The mid price is the price of this fraction of the order, which is too small to move prices."""
 _PROBE_OUTPUT: Final = 100_000
-"""Base units of output that determine a price to a thousandth of a percent; smaller probes are doubled."""
+"""The minimum output of the probe, in base units, so that it determines a price to a thousandth of a percent. Smaller
+probes are doubled."""
 _USUAL_PARTS: Final = 8
-"""The usual number of parts, unless it is given; chosen."""
+"""The usual number of parts if none is given. Chosen."""
 
 
 class PriceBand(NamedTuple):
@@ -78,8 +79,8 @@ class PriceBand(NamedTuple):
 class Plan(NamedTuple):
     """A plan for an order over time. Amounts are exact, in base units, on the planned state; times are in Unix seconds.
 
-    `schedule` has the parts and the forecasts; `measured` has the refill and volatility. `fair_price` is the mid price,
-    in whole output tokens per whole input token.
+    `schedule` has the parts and the forecasts, and `measured` has the refill and volatility. `fair_price` is the mid
+    price, in whole output tokens per whole input token.
 
     Example: `Market.embedded("base").plan("ETH", "USDC", "500", over="4h").write("plan.json")`.
     """
@@ -100,19 +101,20 @@ class Plan(NamedTuple):
 
     @property
     def start_s(self) -> int:
-        """The time at which the first part may be built."""
+        """The Unix time from which the first part may be built."""
         return self.terms.start_s or self.created_s
 
     @property
     def expires_at_s(self) -> int:
-        """The end of the plan: one part after the horizon."""
+        """The Unix time at which the plan ends: one interval between parts after the horizon."""
         return self.start_s + self.terms.horizon_s + self.terms.horizon_s // len(self.schedule.parts)
 
     @property
     def parts_outside_band(self) -> tuple[int, ...]:
         """The numbers of the parts whose shown price is outside the price band.
 
-        None, unless the refill is unknown: parts are then shown without refill, while the band assumes full refill.
+        This is empty unless the refill is unknown. Then parts are shown without refill, while the band assumes full
+        refill.
         """
         tokens = self.token_in, self.token_out
         prices = (price_of(part.amount_in, part.payout, *tokens) for part in self.schedule.parts)
@@ -122,7 +124,7 @@ class Plan(NamedTuple):
 
     @property
     def cow_twap(self) -> CowTwapJson | None:
-        """The parameters of the order as a CoW Protocol TWAP order; None if there are none."""
+        """The parameters of the order as a CoW Protocol TWAP order, or None if it has no such form."""
         parts = self.schedule.parts
         interval_s = round(parts[-1].start_s / (len(parts) - 1)) if len(parts) > 1 else 0
         times_s = self.start_s, interval_s, len(parts)
@@ -201,7 +203,7 @@ class Plan(NamedTuple):
         )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the plan to a new file, which `build_part` reads. Raises `InvalidInput`, `InputOutputError`."""
+        """Write the plan to a new file, which `build_part` can read. Raises `InvalidInput`, `InputOutputError`."""
         name = os.fspath(path)
         check_new_file(name)
         write_text_file(name, f"{to_json(self.document(), indent=1)}\n")
@@ -235,7 +237,7 @@ class Plan(NamedTuple):
 
 
 def check_new_file(path: str) -> None:
-    """Raise `InvalidInput` if the file already exists: it may be a plan with parts that were built."""
+    """Raise `InvalidInput` if the file already exists, because it may be a plan with parts that were built."""
     if os.path.lexists(path):
         raise InvalidInput(f"{printable(path)} already exists", hint="choose another name, or remove it first")
 
@@ -248,10 +250,10 @@ def make_plan(
     terms: PlanTerms,
     now_s: float,
 ) -> Plan:
-    """Plan the order of `request` on one state; all its amounts come from exact quotes.
+    """Plan the order in `request` on one state. All amounts in the plan come from exact quotes.
 
-    Raises `InvalidOption` for terms that no plan can meet, and for a service, `InvalidAmount` for an order that is too
-    small to be priced or that drains the pools, and as `QuoteSource.quote` for the whole order.
+    Raises `InvalidOption` for terms that no plan can meet and for a remote service, `InvalidAmount` for an order that
+    is too small to be priced or that drains the pools, and the errors of `QuoteSource.quote` for the whole order.
     """
     require_pools(source)
     order = request.order

@@ -1,7 +1,7 @@
-"""The file of a plan: read it with all its checks, find the part that is due, and record the parts that were built.
+"""The file of a plan: read and check it, find the part that is due, and record which parts were built.
 
-The file is the document of `swapcli plan --json`. It is replaced atomically, by one process at a time, and only when a
-part changes its status, so that no error can lose it.
+The file is the document of `swapcli plan --json`. It is replaced atomically, by one process at a time, and only when
+the status of a part changes, so that no error can lose it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _PRICE_DIGITS: Final = 6
 
 
 class PlannedPart(NamedTuple):
-    """A part of a plan: `number` from 1, its time in Unix seconds, and its amounts in base units.
+    """A part of a plan: its `number` from 1, the Unix time from which it may be built, and its amounts in base units.
 
-    `next_at_s` is the time at which the next part may be built; None for the last one.
+    `next_at_s` is the time from which the next part may be built, or None for the last part.
     """
 
     number: int
@@ -78,7 +78,7 @@ class PlanFile:
 
     @property
     def remaining(self) -> int:
-        """The amount of the parts that are not done, in base units."""
+        """The total amount of the parts that are not done, in base units."""
         return sum(part.amount_in for part in self.parts if part.status != DONE)
 
     def check_network(self, network: Network) -> None:
@@ -87,7 +87,7 @@ class PlanFile:
             raise _invalid(self.name, f"is a plan for {printable(self.network_name)}, not for {network.name}")
 
     def due_part(self, now_s: float) -> PlannedPart:
-        """Return the first part that is not done. Raises `PartNotDue` before its time, `PlanEnded`."""
+        """Return the first part that is not done. Raises `PartNotDue` if its time has not come, and `PlanEnded`."""
         part = next((part for part in self.parts if part.status != DONE), None)
         if part is None:
             raise PlanEnded(f"all {len(self.parts)} parts of {printable(self.name)} are done")
@@ -105,7 +105,7 @@ class PlanFile:
         return part
 
     def check_price(self, part: PlannedPart, amount_out: int) -> None:
-        """Raise `OutsidePriceBand` if a part would pay `amount_out` base units at a price outside the plan's band."""
+        """Raise `OutsidePriceBand` if `amount_out` base units for a part would be a price outside the plan's band."""
         price = price_of(part.amount_in, amount_out, self.token_in, self.token_out)
         if self.low <= price <= self.high:
             return
@@ -119,13 +119,14 @@ class PlanFile:
         )
 
     def record_built(self, part: PlannedPart, now_s: float, ends_at_s: int, payload: PartPayloadJson) -> PlannedPart:
-        """Record in the file that a part's payload was built, and return the part. Raises as `write_user_file`."""
+        """Record in the file that a part's payload was built, and return the part. Raises the same errors as
+        `write_user_file`."""
         built_at_s = int(now_s)
         self._change(part, status=BUILT, builtAt=built_at_s, payloadEndsAt=ends_at_s, payload=payload)
         return part._replace(status=BUILT, built_at_s=built_at_s, payload_ends_at_s=ends_at_s, payload=payload)
 
     def record_done(self, now_s: float) -> PlannedPart:
-        """Record in the file that the built part was executed, and return it. Raises `InvalidInput` if none is
+        """Record in the file that the built part was executed, and return the part. Raises `InvalidInput` if none was
         built."""
         part = next((part for part in self.parts if part.status == BUILT), None)
         if part is None:
@@ -148,7 +149,7 @@ class PlanFile:
 
 @contextmanager
 def open_plan(name: str) -> Iterator[PlanFile]:
-    """Open a plan's file and lock it. A file that was truncated or changed, or is not a plan, stays as it is.
+    """Open a plan's file and lock it. A file that is truncated, changed or not a plan is left unchanged.
 
     Raises `InvalidPlan`, and `InvalidInput` for a file that cannot be read or that another process has open.
     """
@@ -158,7 +159,7 @@ def open_plan(name: str) -> Iterator[PlanFile]:
 
 
 def seal(document: Mapping[str, Any]) -> PlanJson:
-    """Return a plan's document with a digest of the rest of it."""
+    """Return a plan's document with a digest of its other fields."""
     rest = {name: value for name, value in document.items() if name != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return cast("PlanJson", {**rest, "digest": sha256(text.encode()).hexdigest()})
@@ -211,7 +212,9 @@ def _parse(name: str, content: bytes) -> PlanJson:
     version = document["planVersion"]
     if version != PLAN_VERSION:
         raise _invalid(
-            name, f"is a plan of version {printable(str(version))[:20]}; this swapcli reads version {PLAN_VERSION}"
+            name,
+            f"is a plan of version {printable(str(version))[:20]}; this version of swapcli reads version "
+            f"{PLAN_VERSION}",
         )
     if document.get("digest") != seal(document)["digest"]:
         raise _invalid(

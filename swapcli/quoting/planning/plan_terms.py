@@ -1,4 +1,4 @@
-"""The terms of a plan as users write them: the same texts and the same errors on the command line and in programs."""
+"""The terms of a plan as users write them, with the same texts and errors on the command line and in programs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.value_types import PERCENTAGE, ValueType, choice, whole_number, whole_seconds
 
 MIN_HORIZON_S, MAX_HORIZON_S = 60, 30 * DAY_S
-"""Shorter plans have no time between blocks, and a volatility measured over hours does not predict longer ones.
+"""Shorter plans leave no time between blocks. A volatility measured over hours does not predict longer plans.
 Chosen."""
 AUTO: Final = "auto"
 _SHOWN_CHARACTERS: Final = 40
 
 
 class PlanTerms(NamedTuple):
-    """How an order is planned: within `horizon_s` seconds from `start_s` (Unix), in `parts` parts.
+    """The terms on which to plan an order: within `horizon_s` seconds from `start_s` (Unix), in `parts` parts.
 
-    `start_s` None is now, and `parts` None leaves the number to the plan. `max_impact` limits the price impact of each
-    part, and `band` how far its price may be from the planned prices, both as fractions. None means no limit, or the
-    default band. `risk` is a name of `RISK_LEVELS`.
+    If `start_s` is None, the plan starts now, and if `parts` is None, the planner chooses their number. `max_impact`
+    limits the price impact of each part, and `band` how far a part's price may be from the planned prices. Both are
+    fractions. `max_impact` None means no limit, and `band` None the default band. `risk` is a name in `RISK_LEVELS`.
     """
 
     horizon_s: int
@@ -36,9 +36,10 @@ class PlanTerms(NamedTuple):
 
 
 def parse_plan_terms(values: Mapping[str, object], now_s: float, name_option: Callable[[str], str] = str) -> PlanTerms:
-    """Return the terms of `over`, `start`, `parts`, `max_impact`, `risk` and `band`; those that are None are omitted.
+    """Return the terms in `values`: `over`, `start`, `parts`, `max_impact`, `risk` and `band`. Those that are None are
+    omitted.
 
-    Raises `InvalidOption` and `InvalidDeadline`, with options named by `name_option`.
+    Raises `InvalidOption` and `InvalidDeadline`, in which `name_option` names the options.
     """
     given = {name: value for name, value in values.items() if value is not None}
     if "over" not in given:

@@ -1,8 +1,8 @@
-"""The states of a route's pools in the last blocks, from a node's events.
+"""The states of a route's pools in past blocks, from a node's events.
 
-The events of most pools contain the price after a swap: concentrated pools emit the price, pairs emit their reserves.
-Other pools are read at the blocks in which they changed, if there are few enough of them. Events go back as far as the
-node has them, even if it has no old state.
+The events of most pools contain the price after a swap: concentrated pools emit the price, and pairs emit their
+reserves. Other pools are read at the blocks in which they changed, if these are few enough. Events go back as far as
+the node keeps them, even if it has no old state.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.node import LogFilter, Node
 
 _FIRST_BLOCKS: Final = 256
-"""Blocks in the first range; later ranges grow, as in `state.mined.recent_swaps`."""
+"""Number of blocks in the first range. Later ranges grow, as in `state.mined.recent_swaps`."""
 _MANY: Final = 2_000
 _NO_FIELDS: Final[Mapping[str, object]] = {}
 ENOUGH: Final = 6_000
-"""Events of a route: this many are enough to measure a refill, and more would take seconds."""
+"""Number of events of a route that is enough to measure a refill. Reading more would take seconds."""
 
 
 class PoolUpdate(NamedTuple):
-    """A change of a pool. `fields` are the state fields given by the event; empty if the pool must be read.
+    """A change of a pool. `fields` are the state fields in the event, and are empty if the pool has to be read.
 
-    `log_index` is the position in the block, `transaction` its hash, empty if the node does not return it.
+    `log_index` is the event's position in the block. `transaction` is its transaction's hash, or empty if the node does
+    not return it.
     """
 
     block: int
@@ -48,7 +49,8 @@ class PoolUpdate(NamedTuple):
 
 
 class FoundUpdates(NamedTuple):
-    """The changes of pools from `first_block` on, in order. If a `problem` ended the search early, it says why."""
+    """The changes of pools since `first_block`, in order. `problem` says what ended the search early, if anything
+    did."""
 
     updates: tuple[PoolUpdate, ...]
     first_block: int
@@ -56,7 +58,8 @@ class FoundUpdates(NamedTuple):
 
 
 class FollowedPool:
-    """A pool whose changes are found by events of its kind: its reserves, otherwise its swaps, otherwise any change."""
+    """A pool whose changes are found through events: those of its reserves, otherwise of its swaps, otherwise of any
+    change."""
 
     def __init__(self, ref: PoolRef, network: Network) -> None:
         row, events = KINDS[ref.kind], EVENTS[ref.kind]
@@ -69,7 +72,7 @@ class FollowedPool:
         self.filter = LogFilter(tuple(sorted(self._emitters)), tuple(sorted(topics)), 0, 0, ids)
 
     def read(self, log: Log) -> PoolUpdate | None:
-        """Return the change that an event announces; None if it is not about the pool, or malformed."""
+        """Return the change that an event announces, or None if the event is malformed or not about the pool."""
         if log.address not in self._emitters or not log.topics or log.topics[0] not in self._keys:
             return None
         topic, fields = log.topics[0], _NO_FIELDS
@@ -87,7 +90,7 @@ class FollowedPool:
 
 
 def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool]:
-    """Return those of the pools whose changes are announced by events of known contracts."""
+    """Return the pools whose changes are announced by events of known contracts."""
     found = []
     for pool in pools:
         try:
@@ -104,10 +107,10 @@ def followed_pools(pools: Iterable[Pool], network: Network) -> list[FollowedPool
 def read_updates(
     node: Node, pools: Sequence[FollowedPool], first_block: int, last_block: int, may_continue: Callable[[], bool]
 ) -> FoundUpdates:
-    """Return the changes of pools from the latest block backwards, until there are enough or the first block is
+    """Return the changes of pools, read from the latest block backwards until there are enough or `first_block` is
     reached.
 
-    The search ends when `may_continue` returns False. If the node fails, it ends with the reason.
+    The search ends early, with the problem in the result, if `may_continue` returns False or the node fails.
     """
     found: list[PoolUpdate] = []
     filters = _joined(each.filter for each in pools)

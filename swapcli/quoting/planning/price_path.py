@@ -1,4 +1,5 @@
-"""The price of an order's route over time, as swaps and blocks moved it, and helpers for its estimators."""
+"""The price of an order's route over time, as it changed with each swap and block, and helpers for estimates from
+it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from swapcli.core.records import NamedTuple
 
 
 class PricePath(NamedTuple):
-    """The mid price of an order's route over time: a step function.
+    """The mid price of an order's route over time, as a step function.
 
     `log_prices[k]` is the natural logarithm of the price, in any unit, from `times_s[k]` on. Times are in seconds, in
     ascending order; several moves in one block share a time. The path ends at `end_s`, which is not before its last
@@ -24,15 +25,15 @@ class PricePath(NamedTuple):
 
     @property
     def duration_s(self) -> float:
-        """The seconds from its first price to its end."""
+        """The seconds from the path's first price to its end."""
         return self.end_s - self.times_s[0]
 
     def at(self, time_s: float) -> float:
-        """Return the price after all moves up to a time, which must not be before the first."""
+        """Return the logarithm of the price after all moves up to `time_s`, which is not before the first price."""
         return self.log_prices[bisect_right(self.times_s, time_s) - 1]
 
     def median(self, start_s: float, end_s: float) -> float:
-        """Return the median price between `start_s` and a later `end_s`."""
+        """Return the median logarithm of the price between `start_s` and a later `end_s`."""
         first, last = bisect_right(self.times_s, start_s) - 1, bisect_right(self.times_s, end_s)
         times_s = [start_s, *self.times_s[first + 1 : last], end_s]
         held_s = [after - before for before, after in pairwise(times_s)]
@@ -40,13 +41,13 @@ class PricePath(NamedTuple):
 
 
 class Unmeasured(NamedTuple):
-    """The reason why a value could not be measured: a lower-case clause."""
+    """The reason why a value could not be measured, as a lower-case clause."""
 
     reason: str
 
 
 class MeasureOrigin(StrEnum):
-    """Where past prices come from."""
+    """The source of past prices."""
 
     NODE_EVENTS = "nodeEvents"
     STORED_BLOCKS = "storedBlocks"
@@ -54,11 +55,11 @@ class MeasureOrigin(StrEnum):
 
 
 class PastPrices(NamedTuple):
-    """The price of a route from `first_block` to `last_block`, which are None if a store gives only times.
+    """The price of a route from `first_block` to `last_block`, which are None if a store has only times.
 
-    `source` names the node without credentials, or the store. `measured_share` is the part of the order's flow whose
-    pools are followed; the other pools' prices are treated as constant. `base_fee_wei` is the median of a few blocks,
-    None if it is unknown. `problem` says what ended the search early; it is empty if nothing did.
+    `source` is the node, without credentials, or the store. `measured_share` is the share of the order's flow through
+    pools that are followed; the prices of the other pools are treated as constant. `base_fee_wei` is the median of a
+    few blocks, or None if it is unknown. `problem` says what ended the search early, and is empty if nothing did.
     """
 
     origin: MeasureOrigin
@@ -73,7 +74,7 @@ class PastPrices(NamedTuple):
 
 
 def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Return the lower median of weighted values; if all weights are 0, the median of the values alone."""
+    """Return the lower median of weighted values. If all weights are 0, the values count equally."""
     total = sum(weights)
     ordered = sorted(zip(values, weights if total else [1.0] * len(values), strict=True))
     half, passed = (total or len(values)) / 2, 0.0

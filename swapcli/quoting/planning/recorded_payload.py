@@ -1,4 +1,4 @@
-"""A part's payload as recorded in the plan's file, with everything that outputs need of a prepared swap."""
+"""A part's payload as recorded in the plan's file, with all data of a prepared swap that output formats need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RecordedFigures(NamedTuple):
-    """The figures of a recorded payload: base units, Unix seconds, and the warnings at the time it was built."""
+    """The figures of a recorded payload in base units and Unix seconds, with the warnings at the time it was built."""
 
     min_received: int
     expires_at_s: int
@@ -29,8 +29,8 @@ class RecordedFigures(NamedTuple):
 
 
 class RecordedTransactions(NamedTuple):
-    """The transactions of a recorded payload in the order in which to send them. Nothing is known about their
-    checks."""
+    """The transactions of a recorded payload, in the order in which to send them. The results of earlier checks are
+    unknown."""
 
     rendered: tuple[RenderedTransaction, ...]
     checked: None = None
@@ -41,7 +41,7 @@ class RecordedTransactions(NamedTuple):
 
 
 class RecordedPayload(NamedTuple):
-    """A payload built earlier on `network`, from a plan file."""
+    """A payload from a plan file, built earlier on `network`."""
 
     network: Network
     payload: PartPayloadJson
@@ -61,7 +61,7 @@ class RecordedPayload(NamedTuple):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The warnings at the time when the payload was built."""
+        """The warnings from the time when the payload was built."""
         return self.figures.warnings
 
     def document(self) -> CalldataDocumentJson:
@@ -69,18 +69,18 @@ class RecordedPayload(NamedTuple):
         return cast("CalldataDocumentJson", self.payload["document"])
 
     def safe_batch(self) -> SafeBatchJson:
-        """Return the file of Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
+        """Return the payload as a file for Safe's Transaction Builder. Raises `InvalidOption` on Starknet."""
         if "safeBatch" not in self.payload:
             raise InvalidOption(f"a Safe batch needs an EVM network, not {self.network.name}", hint="use --json")
         return cast("SafeBatchJson", self.payload["safeBatch"])
 
     def wallet_calls(self) -> WalletCallsRequestJson:
-        """Return the request `wallet_sendCalls`. The CLI uses it only on EVM networks."""
+        """Return the payload as a `wallet_sendCalls` request. The CLI uses it only on EVM networks."""
         return wallet_calls_document(self.built.transactions(), self.network.chain_id)
 
 
 def record_payload(prepared: PreparedSwap) -> PartPayloadJson:
-    """Return the data about a payload that a plan's file keeps."""
+    """Return the data about a payload that is recorded in a plan's file."""
     transactions = prepared.built.transactions()
     record: PartPayloadJson = {
         "recipient": prepared.payload.call.route.recipient,

@@ -1,7 +1,7 @@
-"""Review a payload from a plan's file before it is shown again: someone else may have written the file.
+"""Review a payload from a plan's file before it is shown again, because someone else may have written the file.
 
-The file's digest detects only accidental changes, since anyone can compute it. So a recorded payload is reviewed like
-any other payload, as in `decode`.
+The file's digest detects only accidental changes, because anyone can compute it. A recorded payload is therefore
+reviewed like any other payload, as in `decode`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PRICE_MOVE_PPM: Final = 10_000
-"""How much the price may have risen since the payload was built; chosen for the minutes in which it is valid."""
+"""How much the price may have risen since the payload was built. Chosen for the minutes in which a payload is valid."""
 
 
 class FreshPrices(NamedTuple):
     """The prices with which to compare a recorded payload.
 
-    `request` is how the user requested prices that are not real: such prices check a payload only if they may build
-    one.
+    `request` is how the user requested prices that are not real. Such prices are used for the check only if a payload
+    may be built on them.
     """
 
     source: QuoteSource
@@ -49,11 +49,11 @@ class FreshPrices(NamedTuple):
 
 
 def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, prices: FreshPrices) -> None:
-    """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the order of its part for this recipient.
+    """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the part's order for `recipient`.
 
-    Its minimum must match a fresh quote, within the slippage and a price move since then. Without a fresh quote, the
-    error is the quote's: the plan is valid, and a retry may succeed. Raises as `QuoteSource.quote`, and
-    `ModelledState` if no real prices are available.
+    The payload's minimum must match a fresh quote, within the slippage and an allowance for price moves since then. If
+    there is no fresh quote, the quote's error is raised instead: the plan is valid, and a retry may succeed. Raises the
+    same errors as `QuoteSource.quote`, and `ModelledState` if no real prices are available.
     """
     assert part.payload is not None
     source = prices.source

@@ -1,4 +1,4 @@
-"""The mid price of a route as one number: its legs, weighted by the part of the order that each carries."""
+"""The mid price of a route as one number: the prices of its legs, weighted by their shares of the order."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from swapcli.core.records import NamedTuple
 
 _SQRT_PRICE: Final = "sqrt_price_x96"
 _LEAST_WEIGHT: Final = 0.005
-"""The smallest weight of a leg that counts: pools that carry less are dust, with arbitrary prices."""
+"""The minimum weight of a leg. Pools that carry less are dust, with arbitrary prices."""
 
 
 class RouteLeg(NamedTuple):
-    """A direction of a pool in a route. `weight` is the part of the order that takes it."""
+    """One pool of a route in one direction. `weight` is the share of the order that takes this leg."""
 
     pool: str
     token_in: str
@@ -27,7 +27,7 @@ class RouteLeg(NamedTuple):
 
 
 def route_legs(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int) -> list[RouteLeg]:
-    """Return the legs of a quote's steps, without wrappers, whose price is fixed, and without dust."""
+    """Return the legs of a quote's steps, except wrappers, whose price is fixed, and legs with a negligible share."""
     spent, units = defaultdict[str, float](float), defaultdict[str, int](int)
     spent[steps[0].token_in], units[steps[0].token_in] = 1.0, amount_in
     weights = defaultdict[tuple[str, str, str], float](float)
@@ -44,7 +44,7 @@ def route_legs(steps: Sequence[Step], pools: Mapping[str, Pool], amount_in: int)
 
 
 def route_fee(legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> float:
-    """Return the pool fees for a small amount along a route, as a logarithm: 0.003 for 0.3%."""
+    """Return the total of the pool fees along a route for a small amount, as a logarithm: about 0.003 for 0.3%."""
     fees = 0.0
     for leg in legs:
         price = log_mid_price(pools[leg.pool], leg)
@@ -55,10 +55,10 @@ def route_fee(legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> float:
 
 
 class RoutePrice:
-    """The logarithm of a route's mid price, `log_price`, which follows the states of its pools.
+    """The logarithm of a route's mid price (`log_price`), which is updated with the states of its pools.
 
-    It is the weighted sum of the legs' logarithms, in an arbitrary unit. A leg counts from its pool's first known
-    state, so that this state does not move the price.
+    It is the weighted sum of the logarithms of the legs' prices, in an arbitrary unit. A leg counts from its pool's
+    first known state, which therefore does not move the price.
     """
 
     def __init__(self, legs: Iterable[RouteLeg], pools: Mapping[str, Pool]) -> None:
@@ -71,7 +71,7 @@ class RoutePrice:
         self.log_price = 0.0
 
     def follow_fields(self, key: str, fields: Mapping[str, object]) -> None:
-        """Apply the pool state in an event; an impossible state changes nothing."""
+        """Apply the pool state in an event. An impossible state is ignored."""
         if _SQRT_PRICE in fields:
             # Without the ticks of that block, the other fields may not fit.
             for leg in self._legs[key]:
@@ -91,7 +91,7 @@ class RoutePrice:
             self._move(leg, log_mid_price(pool, leg))
 
     def is_near(self, pool: Pool, tolerance: float) -> bool:
-        """Return whether a pool's prices are near the followed ones; also true if none were followed."""
+        """Return whether a pool's prices are near those last applied. If none were applied, return True."""
         prices = [(self._prices.get(leg), log_mid_price(pool, leg)) for leg in self._legs[pool.key]]
         return all(one is None or (other is not None and abs(one - other) <= tolerance) for one, other in prices)
 
@@ -103,7 +103,8 @@ class RoutePrice:
 
 
 def log_mid_price(pool: Pool, leg: RouteLeg) -> float | None:
-    """Return the logarithm of a pool's price of the sold token, midway between both directions; None if it has none."""
+    """Return the logarithm of the sold token's price in a pool, midway between both directions, or None if it has
+    none."""
     try:
         forward = pool.curve(leg.token_in, leg.token_out).start_rate
         backward = pool.curve(leg.token_out, leg.token_in).start_rate

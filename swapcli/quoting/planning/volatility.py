@@ -1,7 +1,7 @@
-"""The volatility of a route's price, measured on its path; never its direction.
+"""The volatility of a route's price, measured on its path. The direction of the price plays no part.
 
-Each swap moves a pool's price, and arbitrage brings it back. Such bounces are not volatility: they add the same to the
-variance over a short time as over a long one, so the difference of the two is free of them (the two scales of Zhang,
+Each swap moves a pool's price, and arbitrage moves it back. Such bounces are not volatility. They add as much variance
+over a short time as over a long one, so the difference between the two does not contain them (the two scales of Zhang,
 Mykland and Ait-Sahalia 2005). The path is cut into intervals whose medians are compared, because a short bounce does
 not affect a median (averages before differences, as in Jacod et al. 2009).
 """
@@ -18,20 +18,21 @@ from swapcli.quoting.planning.price_path import PricePath, Unmeasured
 _MAX_INTERVALS: Final = 120
 _MIN_INTERVALS: Final = 24
 _APART: Final = 4
-"""Intervals between the medians of the long scale. Those of the short scale are adjacent."""
+"""Number of intervals between the medians compared on the long scale. On the short scale, adjacent medians are
+compared."""
 _HALF_LIVES: Final = 8
-"""Half-lives of a displacement in an interval, so that displacements last for only part of it."""
+"""Length of an interval in half-lives of a displacement, so that displacements last for only part of an interval."""
 _MIN_MOVED: Final = 8
-"""Minimum number of intervals in which the price moved; with fewer, the pools have hardly traded. Chosen."""
+"""Minimum number of intervals in which the price moved. With fewer, the pools have hardly traded. Chosen."""
 _GROUPS: Final = 8
 _RELATIVE_ERROR: Final = 2.85
-"""The relative standard error of the variance, for Brownian motion, times the square root of the number of intervals;
-simulated."""
+"""The relative standard error of the variance, for Brownian motion, times the square root of the number of intervals.
+Found by simulation."""
 _Z_90: Final = 1.645
 
 
 class VolatilityEstimate(NamedTuple):
-    """The standard deviation of a price's logarithm per square root of a second, with its 90% interval.
+    """The standard deviation of a price's logarithm per square root of a second, and its 90% interval.
 
     It is estimated from `intervals` intervals of `interval_s` seconds each.
     """
@@ -46,7 +47,7 @@ class VolatilityEstimate(NamedTuple):
 def estimate_volatility(path: PricePath, half_life_s: float | None = None) -> VolatilityEstimate | Unmeasured:
     """Return the volatility of a path, or why it cannot be measured.
 
-    `half_life_s` is the half-life of displacements by swaps, if it is known and finite.
+    `half_life_s` is the half-life of price displacements by swaps, if it is known and finite.
     """
     count = _MAX_INTERVALS
     if half_life_s:

@@ -1,4 +1,4 @@
-"""The first stage: the features each node supports, and whether its latest block is recent."""
+"""The first stage: which features each node supports, and whether its latest block is recent."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 _AGE: Final = "block"
-"""The check of the latest block's age."""
+"""The id of the check of the latest block's age."""
 
 
 def check_nodes(run: RunContext) -> Iterator[ProofItem]:
-    """Yield an item for each node that the user named, or for each public node if there are none."""
+    """Yield an item for each node that the user has named, otherwise for each public node."""
     named = run.sources.nodes.rules.named_nodes(run.network)
     public = None if named else run.sources.nodes.rules.public_nodes(run.network)
     chosen = named or public

@@ -1,4 +1,4 @@
-"""The fourth stage: simulate the offers of aggregators that need no key, and compare them with our own route."""
+"""The fourth stage: simulate offers from aggregators that need no key, and compare them with swapcli's route."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ _NEEDS_KEY: Final = "it needs an API key; this run uses only aggregators that ne
 
 
 class OpenAggregators(NamedTuple):
-    """The hosts of aggregators that need no key, and the reasons why others are skipped, both by name."""
+    """The hosts of the aggregators that need no key, and the reasons why others are skipped, both by aggregator
+    name."""
 
     hosts: Mapping[str, str]
     left_out: Mapping[str, str]
 
 
 def open_aggregators(sources: SourceChooser, network: Network) -> OpenAggregators:
-    """Return the aggregators that need no key on a network. Contacts none of them."""
+    """Return the aggregators that need no key on a network. This does not contact them."""
     try:
         chosen = choose_aggregators([ALL], network, sources.setup.settings.aggregators)
     except InvalidOption as error:

@@ -1,4 +1,4 @@
-"""The last stage: check the proof of each quote with the checker, which shares no code with swapcli."""
+"""The last stage: check each quote's proof with the proof checker, which shares no code with swapcli."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from swapcli.quoting.proving.proof_item import ProofItem, ProofOutcome, ProofSta
 from swapcli.quoting.proving.run_context import RunContext
 
 _MAX_CHECK_S: Final = 60.0
-"""Checking a proof of 220 pools takes some seconds; chosen."""
+"""Maximum time of a check. Checking a proof of 220 pools takes some seconds. Chosen."""
 _MIN_CHECK_S: Final = 5.0
-"""A check gets at least this long, even if the run's time is almost over; chosen."""
+"""Minimum time that a check gets, even if the run's time is almost over. Chosen."""
 _ACCEPTED, _REJECTED = 0, 1
 _FILE: Final = "file"
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 _MAX_IMPACT_PERCENT: Final = 100
-"""A large order on a thin network is simulated too: nobody signs it."""
+"""The impact limit for simulations. A large order on a thin network is simulated too, because nobody signs it."""
 _SYMBOL_CHARACTERS: Final = 12  # in the name of a file
 
 
 def check_quotes(run: RunContext) -> Iterator[ProofItem]:
-    """Yield an item for each unfinished sample order, and write its proof to the run's folder."""
+    """Yield an item for each sample order that has none yet, and write its proof to the run's folder."""
     for number, order in enumerate(run.orders, start=1):
         if run.journal.find(ProofStage.QUOTES, order.id):
             continue
@@ -36,7 +36,7 @@ def check_quotes(run: RunContext) -> Iterator[ProofItem]:
 
 
 def proof_name(number: int, order: SampleOrder) -> str:
-    """Return the name of the proof of an order's quote, without its suffix."""
+    """Return the name of the proof of a sample order's quote, without a file extension."""
     symbols = (_plain(each.symbol) for each in (order.token_in, order.token_out))
     return "-".join([f"{number:02}", *symbols, str(order.size_usd)])
 

@@ -1,4 +1,4 @@
-"""The third stage: the newest mined swaps of each venue, quoted on the state just before each."""
+"""The third stage: the latest mined swaps of each venue, quoted on the state just before each swap."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OUTCOMES: Final = {
 
 
 def check_swaps(run: RunContext) -> Iterator[ProofItem]:
-    """Keep an item for each swap as soon as it is verified, and yield an item for each venue without swaps."""
+    """Keep an item for each swap as soon as it is verified. Yield an item for each venue without swaps."""
     wanted = _unfinished_venues(run)
     if not wanted:
         return

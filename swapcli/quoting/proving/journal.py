@@ -1,7 +1,7 @@
 """The folder of a run: a journal of finished items, the proofs, and the report.
 
-The journal has one line of JSON for the network, and one for each finished item. A killed process may leave a last line
-without its end, which is dropped. Any other unreadable line is an error.
+The journal has one line of JSON for the network, and one for each finished item. If a killed process left an incomplete
+last line, it is dropped. Any other unreadable line is an error.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _FRESH: Final = "start over with --fresh, or use a different folder"
 
 
 class Journal:
-    """The finished items of a run by their ids, in a folder. `open_journal` opens it."""
+    """The finished items of a run, by id, in a folder. Use `open_journal` to open it."""
 
     def __init__(self, folder: Path, file: BinaryIO, items: dict[tuple[ProofStage, str], ProofItem]) -> None:
         self.folder, self._file, self._items = folder, file, items
 
     @property
     def is_resumed(self) -> bool:
-        """Whether an earlier run has finished items."""
+        """Whether the folder has finished items from an earlier run."""
         return bool(self._items)
 
     def find(self, stage: ProofStage, item_id: str) -> ProofItem | None:
-        """Return a finished item; None if there is none."""
+        """Return a finished item, or None if there is none with this id."""
         return self._items.get((stage, item_id))
 
     def of(self, stage: ProofStage) -> tuple[ProofItem, ...]:
@@ -59,7 +59,7 @@ class Journal:
         return tuple(item for item in self._items.values() if item.stage is stage)
 
     def add(self, item: ProofItem) -> None:
-        """Keep a finished item. Raises `InvalidInput`, `InputOutputError` if it cannot be written."""
+        """Add a finished item. Raises `InvalidInput`, `InputOutputError` if it cannot be written."""
         if not item.is_finished:
             return
         self._items[item.stage, item.id] = item
@@ -70,11 +70,11 @@ class Journal:
         return self.folder / PROOFS / f"{name}{_PROOF_SUFFIX}"
 
     def proof_files(self) -> list[Path]:
-        """Return the proofs that were written, by name."""
+        """Return the proof files written so far, sorted by name."""
         return sorted((self.folder / PROOFS).glob(f"*{_PROOF_SUFFIX}"))
 
     def write_report(self, page: str, document: str) -> None:
-        """Write the report. Raises `InvalidInput`, `InputOutputError`."""
+        """Write the report as a page and as JSON. Raises `InvalidInput`, `InputOutputError`."""
         write_text_file(str(self.folder / REPORT_JSON), document)
         write_text_file(str(self.folder / REPORT_PAGE), page)
 
@@ -86,17 +86,17 @@ class Journal:
             raise write_error(str(self.folder / JOURNAL), error) from None
 
     def begin(self, network: Network) -> None:
-        """Write the line for the network."""
+        """Write the journal's first line, which is about the network."""
         header = {"format": _FORMAT, "version": _VERSION, "swapcli": __version__, "network": network.name}
         self._write({**header, "chainId": str(network.chain_id)})
 
 
 @contextmanager
 def open_journal(folder: Path, network: Network, *, fresh: bool) -> Iterator[Journal]:
-    """Open the journal of a folder, and create a missing folder. `fresh` deletes earlier items.
+    """Open the journal in a folder, which is created if missing. `fresh` deletes earlier items.
 
     Raises `InvalidInput` if the folder cannot be written, or if the journal is damaged or belongs to another network or
-    version of swapcli; `InvalidOption` if another process uses it; `InputOutputError`.
+    version of swapcli. Raises `InvalidOption` if another process uses it, and `InputOutputError`.
     """
     path = folder / JOURNAL
     try:
@@ -143,7 +143,7 @@ def _read(path: Path, file: BinaryIO, network: Network) -> dict[tuple[ProofStage
         raise _damaged(path, "it is too large")
     if torn:
         if not torn.startswith((_ITEM if whole else _HEADER)[: len(torn)]):
-            raise _damaged(path, "its last line is not one of its items")
+            raise _damaged(path, "its last line is not a finished check")
         file.truncate(len(content) - len(torn))
     if not whole:
         return None
@@ -155,7 +155,7 @@ def _read(path: Path, file: BinaryIO, network: Network) -> dict[tuple[ProofStage
             document = json.loads(line)
             item = parse_item(document.get("item") if isinstance(document, dict) else None)
         except (ValueError, RecursionError):
-            raise _damaged(path, f"line {number} is not one of its items") from None
+            raise _damaged(path, f"line {number} is not a finished check") from None
         items[item.stage, item.id] = item
     return items
 
@@ -182,5 +182,5 @@ def _damaged(path: Path, problem: str) -> InvalidInput:
 
 
 def json_of(document: object) -> str:
-    """Return the text of the report's JSON file."""
+    """Return the content of the report's JSON file."""
     return f"{to_json(document)}\n"

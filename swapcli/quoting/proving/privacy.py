@@ -1,7 +1,7 @@
 """Keep private facts out of a report: the user's nodes, keys and credentials.
 
-Error messages name nodes without their credentials. A report is meant to be shared, so it must not name private hosts
-either.
+Error messages name nodes without their credentials. Because reports are meant to be shared, private hosts must not be
+named either.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 OWN_NODE: Final = "your node"
 _MAX_CHARACTERS: Final = 600  # characters of a reason, which may quote a contract; chosen
 _MIN_SECRET_CHARACTERS: Final = 12
-"""Shorter texts could be ordinary words; chosen."""
+"""Texts shorter than this are not replaced, because they could be ordinary words. Chosen."""
 
 
 class Privacy:
-    """Replaces private texts. Longer ones are replaced first, because they may contain shorter ones."""
+    """A replacer of private texts. It replaces longer texts first, because they may contain shorter ones."""
 
     def __init__(self, setup: UserSetup, network: Network) -> None:
         found = dict(_private_texts(setup, network))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProofStage(StrEnum):
-    """The parts of a run, in their order."""
+    """The stages of a run, in order."""
 
     NODES = "nodes"
     QUOTES = "quotes"
@@ -36,10 +36,10 @@ class ProofOutcome(StrEnum):
 
 
 class ProofItem(NamedTuple):
-    """A check. `expected` and `found` are amounts of `token` in base units; None if the check compares no amounts.
+    """A check. `expected` and `found` are amounts of `token` in base units, or None if the check compares no amounts.
 
-    `id` is the same in every run on the same network. `block` is the block of the state. `facts` are further figures
-    as text, by name. `checked_at_s` is Unix time.
+    `id` is the same in every run on the same network. `block` is the block of the state. `facts` are other figures, as
+    text by name. `checked_at_s` is a Unix time.
     """
 
     stage: ProofStage
@@ -57,11 +57,11 @@ class ProofItem(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the check does not need to be repeated."""
+        """Whether the check does not need to be repeated in a later run."""
         return self.outcome is not ProofOutcome.NOT_CHECKED
 
     def comparing(self, expected: int | None, found: int | None, token: Token) -> ProofItem:
-        """Return the item with two amounts of a token."""
+        """Return the item with the two amounts of `token` that it compares."""
         return self._replace(expected=expected, found=found, token=token.symbol, decimals=token.decimals)
 
 
@@ -87,7 +87,8 @@ _AMOUNT_DIGITS: Final = 80  # a uint256 has 78
 
 
 def parse_item(document: object) -> ProofItem:
-    """Return the item of a JSON document. Raises `ValueError` for anything that `item_document` does not write."""
+    """Return the item in a JSON document. Raises `ValueError` for a document that `item_document` cannot have
+    written."""
     if not isinstance(document, dict):
         raise ValueError("each item must be an object")
     values: dict[str, object] = dict(document)

@@ -1,4 +1,4 @@
-"""Run the stages of `swapcli prove` within limits of time and requests, and write the report."""
+"""Run the stages of `swapcli prove` within limits on time and requests, and write the report."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ DEFAULT_ORDERS: Final = 20
 DEFAULT_RECENT: Final = 2
 DEFAULT_TIME_S: Final = 120.0
 DEFAULT_REQUESTS: Final = 800
-"""Twenty quotes on public nodes that confirm each other, with their simulations, take about 300 requests; the recent
-swaps of 30 venues take about 200."""
+"""Default number of requests. Twenty quotes on public nodes that confirm each other, with their simulations, take about
+300 requests. The recent swaps of 30 venues take about 200."""
 _OFFER_ORDERS: Final = 2
-"""Public aggregators limit anonymous clients to a few requests; chosen."""
+"""Number of orders sent to public aggregators, which limit anonymous clients to a few requests. Chosen."""
 _MAX_RECENT: Final = 50  # a bound against mistakes; chosen
 
 Report = Callable[[ProofItem], object]
@@ -67,7 +67,8 @@ _STAGES: Final = {
     ProofStage.OFFERS: _Share(check_offers, 10, 12),
     ProofStage.PROOFS: _Share(check_proofs, 0, 13),
 }
-"""The shares are chosen: quotes take most requests, and each stage gets enough to check something."""
+"""The stages with their shares of the limits. Quotes take most requests, and each stage gets enough to check something.
+Chosen."""
 
 
 @checks_arguments
@@ -85,17 +86,18 @@ def prove(
     settings: Mapping[str, object] | SourceChooser | None = None,
     report: Report | None = None,
 ) -> ProveReport:
-    """Check quotes, payloads, mined swaps, offers and proofs on `network`, and write a page and JSON into `folder`.
+    """Check quotes, payloads, mined swaps, offers and proofs on `network`, and write a report as HTML and JSON into
+    `folder`.
 
     The default folder is `swapcli-proof-NETWORK`. It keeps finished checks, so a second run makes only the remaining
-    ones; `fresh` starts over. The run quotes and simulates `orders` sample orders, and verifies the `recent` newest
-    swaps of each venue. Unless `aggregators` is False, it requests offers from aggregators without keys, for an address
-    that no one owns. It takes about `time_s` seconds and sends at most `max_requests` requests to nodes: `rpc_url`,
-    those in the settings, or public ones. `report` receives each item when it is ready.
+    ones, unless `fresh` starts over. The run quotes and simulates `orders` sample orders, and verifies the `recent`
+    latest swaps of each venue. Unless `aggregators` is False, it requests offers from aggregators that need no key, for
+    an address that no one owns. It takes about `time_s` seconds and sends at most `max_requests` requests to nodes:
+    `rpc_url`, the nodes in the settings, or public nodes. `report` is called with each item when it is ready.
 
-    An interrupted run still writes the report, with `was_interrupted`. `check` of the report raises if there is a
-    difference. Raises `InvalidInput` for a folder that cannot be written and a damaged journal, `UnknownNetwork`,
-    `ConfigError`, and `InvalidOption` without a node.
+    An interrupted run still writes the report, with `was_interrupted`. The report's `check` raises if there is a
+    difference. Raises `InvalidInput` for a folder that cannot be written and for a damaged journal, `UnknownNetwork`,
+    `ConfigError`, and `InvalidOption` if there is no node.
     """
     _check_limits(orders, recent, time_s, max_requests)
     setup = _setup(settings, rpc_url)

@@ -1,4 +1,4 @@
-"""The report of a run: its items, their counts, and the hosts contacted."""
+"""The report of a run: its items, their counts, and the hosts that were contacted."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _WORDS: Final = {
     ProofOutcome.NOT_CHECKED: ("not checked", "not checked"),
 }
 OUTCOMES: Final = tuple(_WORDS)
-"""The outcomes in the order in which people read them."""
+"""The outcomes, in the order in which people read them."""
 
 
 def outcome_word(outcome: ProofOutcome, count: int) -> str:
-    """Return the word for so many checks with an outcome."""
+    """Return the word for `count` checks with an outcome, singular or plural."""
     return _WORDS[outcome][count != 1]
 
 
 class StageTime(NamedTuple):
-    """The time and the requests to nodes that a stage took in this run."""
+    """The time that a stage took in this run, and the requests it sent to nodes."""
 
     stage: ProofStage
     time_s: float
@@ -40,10 +40,10 @@ class StageTime(NamedTuple):
 
 
 class ProveReport(NamedTuple):
-    """All items of a run, including earlier runs on its folder, in the order of the stages.
+    """All items of a run and of earlier runs in its folder, in the order of the stages.
 
-    `hosts` are the public nodes and aggregators contacted. `started_at_s` and `finished_at_s` are Unix seconds;
-    `time_s` is a duration. `unchecked` are sentences on the limits of all checks.
+    `hosts` are the public nodes and aggregators that were contacted. `started_at_s` and `finished_at_s` are Unix
+    seconds. `time_s` is a duration. `unchecked` are sentences about what no check covers.
     """
 
     network: Network
@@ -64,28 +64,28 @@ class ProveReport(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The number of checks and their outcomes, such as "9 checks on base: 8 matches, 1 not checked"."""
+        """The number of checks and their outcomes, as in "9 checks on base: 8 matches, 1 not checked"."""
         total = f"{len(self.items):,} check{'s' if len(self.items) != 1 else ''} on {self.network.name}"
         return ": ".join(filter(None, [total, self.counts_in_words()]))
 
     def counts_in_words(self, stage: ProofStage | None = None) -> str:
-        """Return the outcomes in a stage or in all that occur, differences first: "1 difference, 8 matches"."""
+        """Return the numbers of outcomes, in a stage or in all stages, differences first: "1 difference, 8 matches"."""
         counts = {outcome: self.count(outcome, stage) for outcome in OUTCOMES}
         return ", ".join(f"{count:,} {outcome_word(outcome, count)}" for outcome, count in counts.items() if count)
 
     @property
     def page(self) -> Path:
-        """The report as an HTML page."""
+        """The path of the report as an HTML page."""
         return self.folder / REPORT_PAGE
 
     @property
     def file(self) -> Path:
-        """The report as JSON."""
+        """The path of the report as JSON."""
         return self.folder / REPORT_JSON
 
     @property
     def blocks(self) -> tuple[int, int] | None:
-        """The first and the last block of the states that were checked."""
+        """The first and the last block whose state was checked, or None."""
         found = [item.block for item in self.items if item.block is not None]
         return (min(found), max(found)) if found else None
 
@@ -94,7 +94,7 @@ class ProveReport(NamedTuple):
         return tuple(item for item in self.items if item.stage is stage)
 
     def count(self, outcome: ProofOutcome, stage: ProofStage | None = None) -> int:
-        """Return the number of items with an outcome, in a stage or in all."""
+        """Return the number of items with an outcome, in a stage or in all stages."""
         return sum(item.outcome is outcome for item in (self.items if stage is None else self.of(stage)))
 
     @own_document
@@ -137,8 +137,8 @@ class ProveReport(NamedTuple):
         }
 
     def check(self) -> None:
-        """Raise `Interrupted` for an unfinished run, `SwapDiffers` for a difference, and `UpstreamError` if nothing but
-        nodes could be checked."""
+        """Raise `Interrupted` for an unfinished run, `SwapDiffers` for a difference, and `UpstreamError` if only nodes
+        could be checked."""
         if self.was_interrupted:
             raise Interrupted(
                 f"interrupted: {self.page} has the checks made so far", hint="run the same command again for the rest"

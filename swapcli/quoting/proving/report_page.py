@@ -1,4 +1,5 @@
-"""Render the report as one HTML page: no scripts, no external files, every text escaped; dark, light and print."""
+"""Render the report as one HTML page, without scripts and external files and with all text escaped, for light mode,
+dark mode and print."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _TITLES: Final = {
     ),
     ProofStage.SWAPS: (
         "Mined swaps",
-        "The newest swaps of each protocol, each quoted on the state just before it. In a match, the quote equals "
+        "The latest swaps of each protocol, each quoted on the state just before it. In a match, the quote equals "
         "the mined amount to the base unit.",
     ),
     ProofStage.OFFERS: (
@@ -41,7 +42,7 @@ _TITLES: Final = {
 }
 _HIDDEN_FACTS: Final = frozenset({"sha256"})
 _ID_CHARACTERS: Final = 40
-"""Longer hex words are hashes or addresses. The page shortens them; the JSON has them in full."""
+"""The length above which hex words are hashes or addresses. The page shortens them, and the JSON has them in full."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --text: #16191d; --muted: #5a6472; --line: #dfe3e8;
@@ -113,7 +114,7 @@ def _header(report: ProveReport, title: str) -> str:
         "Versions": f"swapcli {__version__}, Python {report.python}",
     }
     if report.resumed_items:
-        facts["Earlier runs"] = f"{report.resumed_items:,} checks come from earlier runs on this folder"
+        facts["Earlier runs"] = f"{report.resumed_items:,} checks come from earlier runs in this folder"
     rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
     verdict, kind = _verdict(report)
     return (

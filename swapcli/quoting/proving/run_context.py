@@ -26,8 +26,8 @@ _SPENT: Final = {
 class RunContext(NamedTuple):
     """The tools and limits of a run: its `market` on live state, `sources` that open nodes, and the journal.
 
-    `orders` are the sample orders; the first `offer_orders` of them go to aggregators. `recent` is the number of mined
-    swaps per venue. `keep` receives items that are ready before their stage can yield them.
+    `orders` are the sample orders. The first `offer_orders` of them are also sent to aggregators. `recent` is the
+    number of mined swaps per venue. `keep` receives items that are ready before their stage can yield them.
     """
 
     network: Network
@@ -45,12 +45,11 @@ class RunContext(NamedTuple):
         return ProofItem(stage, item_id, title, ProofOutcome.NOT_CHECKED, reason)
 
     def why_spent(self) -> str:
-        """Return why the current stage may send no more requests; empty if it may."""
+        """Return why the current stage may send no more requests, or an empty text if it may."""
         return _SPENT.get(self.budget.spent, "")
 
     def failed(self, item: ProofItem, error: SwapcliError) -> ProofItem:
-        """Return the item of a check that raised an error. If a limit was reached, the error does not count as a
-        difference."""
+        """Return the item of a check that raised an error. If a limit was reached, the check counts as not made."""
         if reason := self.why_spent():
             return item._replace(outcome=ProofOutcome.NOT_CHECKED, reason=reason)
         return item._replace(outcome=_outcome_of(error), reason=error.message)

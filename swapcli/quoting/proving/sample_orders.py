@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
 
 MAX_ORDERS: Final = 200
-"""A guard against typing errors; chosen."""
+"""Maximum number of orders, as a guard against typing errors. Chosen."""
 _TOKENS: Final = 6
-"""Enough for 30 pairs, and few enough that all of them are main tokens; chosen."""
+"""Number of tokens: enough for 30 pairs, and few enough that all of them are main tokens. Chosen."""
 _STABLECOINS: Final = 2
-"""Others behave as these do; chosen."""
+"""Number of stablecoins. Further stablecoins behave in the same way. Chosen."""
 _SIZES_USD: Final = (1_000, 100, 10_000, 10, 100_000)
-"""From an everyday swap to one that splits over many pools; chosen."""
+"""Sizes from an everyday swap to one that is split over many pools. Chosen."""
 
 
 class SampleOrder(NamedTuple):
@@ -31,7 +31,7 @@ class SampleOrder(NamedTuple):
 
     @property
     def id(self) -> str:
-        """An identifier that is the same in every run."""
+        """An identifier of the order that is the same in every run."""
         return f"{self.token_in.address}-{self.token_out.address}-{self.size_usd}"
 
     @property
@@ -46,9 +46,9 @@ def choose_orders(market: MarketState, count: int) -> tuple[SampleOrder, ...]:
 
 
 def main_tokens(market: MarketState) -> tuple[Token, ...]:
-    """Return the native token, two stablecoins, and others, in the order of the network's own list.
+    """Return the native token, two stablecoins, and other main tokens, in the order of the network's own list.
 
-    Tokens in the most pools follow those of the list. The wrapped native token is the native one here.
+    Tokens outside the list follow, those in the most pools first. The native token stands for its wrapped form.
     """
     network = market.network
     swappable = {each.token.address: each.token for each in swappable_in(market)}

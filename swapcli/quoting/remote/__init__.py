@@ -1,7 +1,7 @@
-"""Quotes from a service that implements the published API.
+"""Quotes from a remote service that implements the published API.
 
-`service_url` parses the URL of the service, `client` sends requests and retries them, `errors` translates failures,
-`service_api` knows the endpoints, `response_validation` compares responses with what was requested.
+`service_url` parses the service's URL. `client` sends requests and retries them, `transport_errors` translates
+failures, and `service_api` has the endpoints. `response_validation` compares responses with their requests.
 """
 
 PUBLIC = (

@@ -1,8 +1,8 @@
-"""An HTTP client for one service: sends requests, retries them if allowed, and limits time and size.
+"""An HTTP client for one service. It sends requests, retries them if allowed, and limits time and size.
 
-Requests use HTTP/1.1, follow no redirect, and take no proxy or credentials from the environment: only the URL decides
-where an order and a key go. Certificates are verified with httpx's authorities, or with those of `SSL_CERT_FILE` or
-`SSL_CERT_DIR`.
+Requests use HTTP/1.1, follow no redirects, and take no proxy or credentials from the environment, so that only the URL
+decides where an order and a key are sent. Certificates are verified with httpx's authorities, or with those in
+`SSL_CERT_FILE` or `SSL_CERT_DIR`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from swapcli.state.connect_failure import USER_AGENT
 DEFAULT_RETRIES = 2
 
 TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
-"""HTTP statuses that may not recur on another attempt."""
+"""HTTP statuses after which another attempt may succeed."""
 
 _KEEP_ALIVE_S = 4.0
-"""Shorter than the idle timeout of common servers (5 s and more), so that the client closes a connection first."""
+"""How long idle connections are kept: shorter than the idle timeout of common servers (5 s and more), so that the
+client closes a connection first."""
 
 RevealKey = Callable[[], str]
-"""Returns the API key; called only to send it."""
+"""Returns the API key. It is called only to send the key."""
 
 
 class ServiceRequest(NamedTuple):
@@ -47,14 +48,15 @@ class ServiceRequest(NamedTuple):
 
 
 class StateHeaders(NamedTuple):
-    """The headers in which some services describe the state they quote on, unparsed; None if absent."""
+    """The unparsed headers in which some services describe the state behind a quote. Each is None if it is absent."""
 
     state: str | None = None
     warnings: str | None = None
 
 
 class ServiceResponse(NamedTuple):
-    """A response with any status except redirects, and its decoded body. `retry_after_s` is its `Retry-After`."""
+    """A response with any status except redirects, and its decoded body. `retry_after_s` is from its `Retry-After`
+    header."""
 
     status: int
     body: bytes
@@ -63,11 +65,11 @@ class ServiceResponse(NamedTuple):
 
 
 class ServiceClient:
-    """Sends requests to one service.
+    """A client that sends requests to one service.
 
     `timeout_s` limits every exchange, from the name lookup to the last byte, and every wait between two attempts.
-    `retries` is how often a failed GET is repeated; other methods are never repeated. `transport` replaces the network
-    in tests. Connections close when the client is garbage-collected.
+    `retries` is how often a failed GET is repeated. Other methods are never repeated. `transport` replaces the network
+    in tests. Connections are closed when the client is garbage-collected.
     """
 
     def __init__(

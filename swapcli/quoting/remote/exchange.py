@@ -1,4 +1,4 @@
-"""One HTTP request and its response, within limits on total time and response size."""
+"""Send one HTTP request and read its response, within limits on total time and response size."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class RawResponse(NamedTuple):
 def exchange_within(
     timeout_s: float, http: httpx.Client, request: httpx.Request, url: ServiceUrl, left_s: float | None = None
 ) -> RawResponse | FailedAttempt:
-    """Send a request and read its response in a thread; abandon both when the time is up.
+    """Send a request and read its response in a thread, and abandon both when the time is up.
 
-    httpx limits each read and write, but neither the name lookup nor the total, which a server can draw out by sending
-    a byte at a time. The client is closed when the time is up. `left_s` is the time that earlier requests have left.
+    httpx limits each read and write, but neither the name lookup nor the total time, which a server can extend by
+    sending one byte at a time. The client is closed when the time is up. `left_s` is the time left after earlier
+    requests.
     """
     exchange = _Exchange(http, request, url, timeout_s)
     Thread(target=exchange.run, daemon=True).start()

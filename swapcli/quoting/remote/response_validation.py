@@ -1,8 +1,8 @@
-"""Compare the responses of a service with the requests, so that no one signs a swap that they did not order.
+"""Compare the responses of a service with the requests, so that users sign only swaps that they have ordered.
 
 It checks everything that a signer risks: the tokens and their decimals, the amount, the recipient, the integrator and
 their shares, the pools, the router, the value, and that the guaranteed output is not below what the slippage allows. It
-does not check what only a market can show: the output of a route, its gas, and the rates and extra data of its pools,
+does not check facts that only a market can show: a route's output and gas, and the rates and extra data of its pools,
 which services round and encode in different ways.
 """
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class ResponseMismatch(Exception):
-    """A difference between a response and its request. The message completes "answered with ..."; `hint` is optional
-    advice."""
+    """A difference between a response and its request. The message completes "responded with ...". `hint` is
+    optional."""
 
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(problem)
@@ -37,7 +37,7 @@ class ResponseMismatch(Exception):
 
 
 class ExpectedRoute(NamedTuple):
-    """The request that a route must match."""
+    """The request that the route in a response must match."""
 
     order: Order
     api_version: ApiVersion
@@ -46,7 +46,8 @@ class ExpectedRoute(NamedTuple):
 
 
 class ExpectedPayload(NamedTuple):
-    """The terms that a transaction must meet; `with_route` if one response contains both it and its route."""
+    """The terms that a transaction must meet. `with_route` is true if one response contains both the transaction and
+    its route."""
 
     slippage_ppm: int
     recipient: str
@@ -56,10 +57,10 @@ class ExpectedPayload(NamedTuple):
 
 
 def validated_result(result: RouteResult, expected: ExpectedRoute) -> RouteResult:
-    """Return the result with the tokens of the order. Raises `ResponseMismatch`.
+    """Return the result with the tokens in the order. Raises `ResponseMismatch`.
 
-    Some services write the wrapped token for the native one even in V1, so the order decides which of the two is
-    swapped.
+    Some services return the wrapped token instead of the native one even in V1, so the order decides which of the two
+    is swapped.
     """
     order = expected.order
     if result.api_version is not expected.api_version:
@@ -79,7 +80,7 @@ def validated_result(result: RouteResult, expected: ExpectedRoute) -> RouteResul
 
 
 def validated_payload(parsed: ParsedTransaction, result: RouteResult, expected: ExpectedPayload) -> UnsignedTransaction:
-    """Return the transaction for `result`, encoded here if the response has only the call.
+    """Return the transaction for `result`. If the response has only the call, encode it here.
 
     Raises `ResponseMismatch`, `InvalidInput` for a call that cannot be encoded, and `ConfigError` if neither the
     settings nor the response name the router.
@@ -103,7 +104,7 @@ def _validated_token(end: str, reported: Token, requested: Token, expected: Expe
         shown = [display_address(address, network.kind) for address in (reported.address, token.address)]
         raise ResponseMismatch(f"{shown[0]} as the {end} token, not {shown[1]}")
     if reported.decimals != token.decimals:
-        raise ResponseMismatch(f"{reported.decimals} decimals of the {end} token, not {token.decimals}")
+        raise ResponseMismatch(f"{reported.decimals} decimals for the {end} token, not {token.decimals}")
     return token._replace(price_usd=reported.price_usd)
 
 
@@ -171,7 +172,7 @@ def _consistent_call(parsed: ParsedTransaction, result: RouteResult, dialect: In
         encoded = dialect.decode_call(parsed.calldata or "", parsed.felts, amount_out)
     call = parsed.call if encoded is None else encoded
     if call is None:
-        raise ResponseMismatch("no call at all")
+        raise ResponseMismatch("no call")
     if parsed.call is not None and call._replace(deadline_s=None) != parsed.call:  # JSON has no place for a deadline
         raise ResponseMismatch("calldata that differs from its route and swap_parameters")
     return call

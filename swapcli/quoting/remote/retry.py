@@ -1,4 +1,5 @@
-"""How long to wait before a retry. The clocks, the sleep and the randomness are fields, so tests can replace them."""
+"""Decide how long to wait before a retry. The clocks, the sleep and the randomness are fields, so that tests can
+replace them."""
 
 from __future__ import annotations
 
@@ -33,5 +34,5 @@ class RetryPolicy(NamedTuple):
         return backoff_s(attempt + 1, FIRST_WAIT_S, MAX_WAIT_S) * (0.5 + self.random() / 2)
 
     def retry_after_s(self, header: str | None) -> int | None:
-        """Return the seconds in a `Retry-After` header; None if it is neither a number nor an HTTP date."""
+        """Return the seconds in a `Retry-After` header, or None if it is neither a number nor an HTTP date."""
         return parse_retry_after(header, self.now_s())

@@ -60,8 +60,7 @@ NOT_FOUND = 404
 
 
 class EndpointSpec(NamedTuple):
-    """An endpoint that returns a route together with its transaction; `order_in_body` is true if the order is
-    POSTed."""
+    """An endpoint that returns a route together with its transaction. With `order_in_body`, the order is POSTed."""
 
     path: tuple[str, ...]
     parameters: OrderParameters
@@ -84,7 +83,7 @@ class ServiceIndex:
         self._client = client
 
     def chains(self) -> tuple[SupportedChain, ...] | None:
-        """Return the networks that the service lists; None if it has no such list. Raises `UpstreamError`."""
+        """Return the networks that the service lists, or None if it has no such list. Raises `UpstreamError`."""
         response = self._client.send(ServiceRequest("GET", ("supported-chains",)))
         if response.status == NOT_FOUND:
             return None
@@ -101,8 +100,8 @@ class ServiceIndex:
 class NetworkApi:
     """The endpoints of a service for one network.
 
-    Every method raises `UpstreamError` if no valid response arrives, or the error that the response reports (for
-    example `NoRoute`).
+    Every method raises `UpstreamError` if no valid response arrives, and the error in the response if it has one, such
+    as `NoRoute`.
     """
 
     def __init__(self, client: ServiceClient, network: Network) -> None:
@@ -137,7 +136,7 @@ class NetworkApi:
         return self._send(request, endpoint.parse)
 
     def payload(self, result: RouteResult, terms: SwapTerms) -> ParsedTransaction:
-        """Return the transaction of an earlier route. Raises `InvalidSlippage`."""
+        """Return the transaction for an earlier route. Raises `InvalidSlippage`."""
         v2 = result.api_version is ApiVersion.V2
         (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(terms.slippage_ppm)
         path, parser = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
@@ -145,15 +144,15 @@ class NetworkApi:
         return self._send(self._build_request("POST", *path, body=body), parser)
 
     def tokens(self) -> tuple[InterfaceToken, ...] | None:
-        """Return the tokens that the service lists; None if it has no such list."""
+        """Return the tokens that the service lists, or None if it has no such list."""
         return self._find(("tokens",), parse_tokens)
 
     def token(self, address: str) -> InterfaceToken | None:
-        """Return the token at an address; None if the service does not know it."""
+        """Return the token at an address, or None if the service does not know it."""
         return self._find(("tokens", address), parse_token)
 
     def health(self, api_version: ApiVersion) -> HealthResponse:
-        """Return the health that the service reports, including in a response with an error status."""
+        """Return the health that the service reports, even if the response has an error status."""
         self.state_headers = StateHeaders()
         response = self._client.send(self._build_request("GET", *_versioned(api_version), "healthcheck"))
         self.state_headers = response.state_headers
@@ -170,7 +169,8 @@ class NetworkApi:
 
     @contextmanager
     def mismatch_as_upstream_error(self) -> Iterator[None]:
-        """Turn a `ResponseMismatch`, or invalid input in a response, into `InvalidUpstreamResponse`."""
+        """Turn a `ResponseMismatch`, or invalid input in a response, into `InvalidUpstreamResponse` while the context
+        is open."""
         try:
             yield
         except ResponseMismatch as error:

@@ -12,7 +12,7 @@ _SCHEMES = ("http", "https")
 
 
 class ServiceUrl(NamedTuple):
-    """A service's URL: `base_url` has no trailing slash; `netloc` is the host and, if given, the port."""
+    """A service's URL. `base_url` has no trailing slash. `netloc` is the host, with the port if it was given."""
 
     base_url: str
     netloc: str
@@ -35,7 +35,7 @@ class ServiceUrl(NamedTuple):
         return self.base_url.startswith("https:")
 
     def join(self, *segments: str) -> str:
-        """Return the URL of a path, given by its unquoted segments."""
+        """Return the URL of a path below the service's URL. Path segments are given unquoted."""
         return "/".join([self.base_url, *(quote(segment, safe="") for segment in segments)])
 
 

@@ -1,4 +1,5 @@
-"""Translate httpx errors into `UpstreamError`s: one sentence each, which names the service and contains no secret."""
+"""Translate httpx errors into `UpstreamError`s. Each message is one sentence that names the service and contains no
+secret."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from swapcli.interface.fields import plain
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
-CHECK_URL = "check that the URL is that of a swapcli or Fibrous API service"
+CHECK_URL = "check that the URL belongs to a swapcli or Fibrous API service"
 _MORE_TIME = "try again, or allow more time with --timeout"
 
 
@@ -24,7 +25,7 @@ def classify_error(
 ) -> FailedAttempt:
     """Translate an httpx error, or the `UnicodeError` of a host name that cannot be encoded.
 
-    `has_answered` is true if the head of a response arrived, `is_chunked` if its body is sent in chunks.
+    `has_answered` is true if a response's head arrived, and `is_chunked` if its body is sent in chunks.
     """
     import h11
     import httpx
@@ -42,7 +43,7 @@ def classify_error(
     if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol | httpx.InvalidURL):
         # These messages repeat the data to send, including the key.
         return FailedAttempt(
-            Unreachable(f"the request to {service.netloc} cannot be written in HTTP", details=details), False
+            Unreachable(f"the request to {service.netloc} would not be valid HTTP", details=details), False
         )
     # The parser, h11, complains about malformed bytes and about bodies that end early. A head that ends early is an
     # error of httpcore, and a body of known length cannot be malformed, so that only chunks leave both possible.
@@ -69,8 +70,8 @@ def timed_out(service: ServiceUrl, timeout_s: float, *, has_answered: bool) -> F
 
 
 def redirect_error(service: ServiceUrl, status: int, location: str) -> UpstreamRejected:
-    """Return the error for a redirect. Redirects are not followed: the key and the order are for the requested service
-    only."""
+    """Return the error for a redirect. Redirects are not followed, because the key and the order are for the named
+    service only."""
     problem, hint, target = explain_redirect(service.netloc, location)
     return UpstreamRejected(
         problem, hint=hint, details={"service": service.base_url, "status": status, "location": target}

@@ -18,7 +18,7 @@ from swapcli.state.connect_failure import USER_AGENT
 
 
 def download(url: str, *, timeout_s: float, max_bytes: int) -> bytes:
-    """Return the body of the document at an http(s) URL. Errors show only its host, as the rest may be secret.
+    """Return the document at an http(s) URL. Errors show only the URL's host, because the rest may be secret.
 
     Redirects are not followed, and no proxy or credentials are taken from the environment. Raises `UpstreamError`, and
     `InvalidOption` for an invalid URL.

@@ -1,4 +1,4 @@
-"""Compare payloads with a market: given payloads with a fresh quote, built ones on a node."""
+"""Compare decoded payloads with a fresh quote, and check built payloads on a node."""
 
 PUBLIC = (
     "account_checker", "decode", "decoded_payload", "document_review", "payload_review", "presign_checker",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AccountChecker(NamedTuple):
-    """The sender, and the node that has the sender's account. The methods are those of `PayloadChecker`."""
+    """The sender, and a node on which the sender's account exists. Its methods are the same as in `PayloadChecker`."""
 
     requested: CheckOptions
     node: EstimatesFees
@@ -36,7 +36,7 @@ class AccountChecker(NamedTuple):
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
     ) -> PayloadCheck:
-        """Complete the transaction of a quote. Raises `SimulationError` and `UpstreamError`."""
+        """Complete the transaction for a quote. Raises `SimulationError` and `UpstreamError`."""
         del variants
         return self._complete(payload, answer.state_source, (answer.order.token_in, answer.order.token_out))
 
@@ -47,7 +47,7 @@ class AccountChecker(NamedTuple):
         payload: UnsignedTransaction,
         variants: RoutePayloads | None,
     ) -> PayloadCheck:
-        """Complete the transaction of an earlier route. Raises as `check_quoted`."""
+        """Complete the transaction for an earlier route. Raises the same errors as `check_quoted`."""
         del variants
         tokens = traded_tokens(result, payload, fresh_source.network)
         return self._complete(payload, fresh_source.state_source, tokens)
@@ -66,14 +66,14 @@ class AccountChecker(NamedTuple):
 def new_account_checker(
     nodes: NodeOpener, network: Network, requested: CheckOptions, simulate_name: str
 ) -> AccountChecker:
-    """Return the checker of an account's transaction, on the node that quotes read.
+    """Return the checker of an account's transactions, which uses the node from which quotes are read.
 
-    Raises `InvalidOption` for a simulation, naming its option, and without a node.
+    Raises `InvalidOption` if a simulation is requested (`simulate_name` is that option), or if there is no node.
     """
     if requested.simulate:
         raise InvalidOption(
             f"{simulate_name} works on EVM networks only, not on {network.name}",
-            hint="give only the sender: the fee estimate executes the swap",
+            hint="give only the sender: estimating the fee already simulates the swap",
         )
     node = nodes.require_quoted_node(network)
     return AccountChecker(requested, cast("EstimatesFees", node), network)

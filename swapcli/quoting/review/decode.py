@@ -1,4 +1,4 @@
-"""Decode payloads: find the market to which each belongs, and compare it with a fresh quote there."""
+"""Decode payloads: find the market for each payload, and compare the payload with a fresh quote on that market."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class PayloadFacts(NamedTuple):
-    """Facts about a payload from the user, which override the payload's own. `value` is in wei."""
+    """Facts about a payload that the user gives, and that override the facts in the payload. `value` is in wei."""
 
     network: str | None = None
     to: str | None = None
@@ -48,10 +48,10 @@ def _begin(network: str) -> None:
 
 
 class PayloadDecoder(NamedTuple):
-    """Decodes payloads on the market of their network, opened by `sources`.
+    """A decoder of payloads, on the market of their network, which `sources` opens.
 
-    `labels` are the names of the facts in errors, if they differ from the field names. `starts_quote` is called with
-    the network's name before its market is opened.
+    `labels` are the names of the facts in errors, if they differ from the names of the fields. `starts_quote` is called
+    with the network's name before the network's market is opened.
     """
 
     sources: SourceChooser
@@ -59,7 +59,7 @@ class PayloadDecoder(NamedTuple):
     starts_quote: Callable[[str], object] = _begin
 
     def decode(self, text: str, facts: PayloadFacts) -> DecodedPayload:
-        """Decode a payload. If a defect prevents that, the defect is its danger.
+        """Decode a payload. If a defect of swapcli prevents that, the result has the defect as its danger.
 
         Raises `InvalidInput`, `InvalidOption`, `UpstreamError`.
         """
@@ -199,12 +199,13 @@ def decode(
     settings: Mapping[str, object] | None = None,
     warn: Callable[[str], object] | None = None,
 ) -> DecodedPayload:
-    """Return the effect of a payload, compared with a fresh quote of the same order. Read it before you sign.
+    """Return the effect of a payload, compared with a fresh quote for the same order, to read before you sign the
+    payload.
 
-    `payload` is calldata, felts, a message to sign or a document of them, as `swapcli decode` takes it. `network` is
-    detected by default. `to`, `value` in wei and `sender` complete the transaction or replace its fields; `destination`
-    is the intended recipient, by default the sender. `slippage` in percent is how far the minimum may be below the
-    quote. `settings`, `warn` and `offline` are as in `Market.open`. Example:
+    `payload` is calldata, felts, a message to sign, or a document with any of them, in a form that `swapcli decode`
+    accepts. `network` is detected by default. `to`, `value` (in wei) and `sender` complete the transaction or replace
+    its fields. `destination` is the intended recipient, by default the sender. `slippage` is how far, in percent, the
+    minimum may be below the quote. `settings`, `warn` and `offline` are the same as in `Market.open`. Example:
 
         decoded = swapcli.decode(calldata, network="base", sender=account)
         if decoded.dangers:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 
 class DecodedPayload(NamedTuple):
-    """The effect of a payload, compared with a fresh quote; `reviewed_at_s` is the network's time of the comparison."""
+    """The effect of a payload, compared with a fresh quote. `reviewed_at_s` is the time of the comparison on the
+    network's clock."""
 
     review: PayloadReview
     reviewed_at_s: float = 0
@@ -53,7 +54,7 @@ class DecodedPayload(NamedTuple):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The differences from the payload of a fresh quote, most dangerous first."""
+        """The differences from a fresh quote's payload, most dangerous first."""
         return self.review.warnings
 
     @property
@@ -63,7 +64,7 @@ class DecodedPayload(NamedTuple):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes of the other warnings that rule out the verdict "no danger found", each once."""
+        """The codes of the other warnings that exclude the verdict "no danger found", each once."""
         return self.review.doubts
 
     @own_document

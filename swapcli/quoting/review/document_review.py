@@ -1,6 +1,6 @@
-"""Review a document with more than one call: the signed calls must be exactly those that the swap needs.
+"""Review a document with more than one call. The calls to sign must be exactly those that the swap needs.
 
-`review_payload` checks the swap; this module compares its transactions, chain, fees and route with it.
+`review_payload` checks the swap. This module compares the document's transactions, chain, fees and route with it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def review_document(
     limits: SlippageLimits,
     usual_price_wei: int | None = None,
 ) -> PayloadReview:
-    """Return the review of a payload and of what came with it: transactions, chain, fees and route.
+    """Return the review of a payload, extended to the rest of its document: transactions, chain, fees and route.
 
-    `usual_price_wei` is the gas price that a node reports, None without a node. Raises `InvalidInput` for an unreadable
-    document.
+    `usual_price_wei` is the gas price that a node reports, or None without a node. Raises `InvalidInput` for an
+    unreadable document.
     """
     given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None
@@ -63,7 +63,7 @@ def review_document(
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
     warnings += _promise_warnings(review, given, limits)
-    warnings += _of_each(review, None, messages, review_other, "a message beside the transaction")
+    warnings += _of_each(review, None, messages, review_other, "a message next to the transaction")
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)

@@ -25,9 +25,10 @@ _NO_POOLS: Final[Mapping[str, Pool]] = MappingProxyType({})
 
 
 class FreshQuote(NamedTuple):
-    """The output of an order on `state` before any fee, or the `problem` if there is no quote.
+    """The output of an order on `state`, before any fee, or the `problem` that prevented a quote.
 
-    `pools` are in the same state, by key: the searched ones, and those of the payload that could be read.
+    `pools`, by key, are in the same state. They are the pools that the search used, and those in the payload that could
+    be read.
     """
 
     amount_out: int | None
@@ -39,7 +40,7 @@ class FreshQuote(NamedTuple):
 def quote_order(
     order: DecodedOrder, keys: Collection[str], source: QuoteSource, price_request: PriceRequest
 ) -> FreshQuote:
-    """Return a fresh quote for an order with the pools `keys`. Raises `UpstreamError`."""
+    """Return a fresh quote for an order, with the pools `keys` in the same state. Raises `UpstreamError`."""
     if order.amount_in == 0:
         problem = InvalidInput("the call does not contain the amount it sells; add the transaction's value")
         return FreshQuote(None, problem=problem)

@@ -1,4 +1,4 @@
-"""Warnings about a payload that need a node."""
+"""Add the warnings about a payload that need a node."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> tuple[PayloadReview, int | None]:
-    """Return the review with warnings about its contracts and its simulation, and the usual gas price in wei.
+    """Return the review with warnings about the payload's contracts and its simulation, and the usual gas price in wei.
 
-    Only a node that the user has named is read, and its gas price only if the payload has fees. Raises `UpstreamError`.
+    Only a node that the user has named is read. Its gas price is read only if the payload has fees. Raises
+    `UpstreamError`.
     """
     network = review.network
     if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:

@@ -1,4 +1,4 @@
-"""Simulate a decoded payload on a node, and compare its output with its minimum and with a fresh quote.
+"""Simulate a decoded payload on a node, and compare the output with the payload's minimum and with a fresh quote.
 
 The simulation grants missing balances and allowances, so that only the payload itself is tested.
 """
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 _DIFFERENCE_PPM: Final = 1_000
-"""A payload that pays less than a fresh quote by more than this is worth a warning."""
+"""A payload that pays less than a fresh quote by more than this gets a warning."""
 
 
 def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:
-    """Return the review of a payload with warnings from its simulation at the node's latest block.
+    """Return the review of a payload, with warnings from a simulation at the node's latest block.
 
     Nothing is simulated if the payload is not a swap, or if the node cannot simulate it.
     """

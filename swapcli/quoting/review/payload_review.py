@@ -1,6 +1,6 @@
 """Review a payload against a market's data, and against a fresh quote of the same order.
 
-Every difference from the payload of a fresh quote gives a warning: each module of `payload.review` checks one aspect.
+Every difference from a fresh quote's payload gives a warning. Each module of `payload.review` checks one aspect.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ def review_payload(
     *,
     price_request: PriceRequest = PriceRequest.OFFLINE,
 ) -> PayloadReview:
-    """Compare a call with the data and quotes of `source`. Without a source, only the call itself is checked.
+    """Compare a call with the data and quotes of `source`. Without a source, check only the call itself.
 
-    Unreal prices are compared only if `price_request` allows a payload on them. Raises `UpstreamError`.
+    Prices that are not real are compared only if `price_request` allows building a payload on them. Raises
+    `UpstreamError`.
     """
     order, known = call.order, _find_known(call, source, signing)
     fresh = None

@@ -1,4 +1,5 @@
-"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to sign."""
+"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to be
+signed."""
 
 from __future__ import annotations
 
@@ -48,13 +49,13 @@ _HINT_OWN_VARIANTS: Final = (
 
 
 AnyChecker: TypeAlias = "PayloadChecker | AccountChecker"
-"""A checker of either kind of network."""
+"""A checker for any kind of network."""
 
 
 class PayloadChecker(NamedTuple):
-    """The requested checks, and the node for them. `second_node` may contradict the first one.
+    """The requested checks, and the node that makes them. `second_node` may contradict the first node.
 
-    `separate_nodes` opens public nodes, two of which must come to the same result; it is None for other nodes.
+    `separate_nodes` opens public nodes, two of which must get the same result. It yields None if other nodes are used.
     """
 
     requested: CheckOptions
@@ -68,7 +69,7 @@ class PayloadChecker(NamedTuple):
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
     ) -> PayloadCheck:
-        """Check the transaction of a quote; `variants` builds it for other router variants. Raises as
+        """Check the transaction for a quote. `variants` builds it for other router variants. Raises the same errors as
         `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
@@ -84,7 +85,7 @@ class PayloadChecker(NamedTuple):
         payload: UnsignedTransaction,
         variants: RoutePayloads | None,
     ) -> PayloadCheck:
-        """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
+        """Check the transaction that `fresh_source` built from a route. Raises the same errors as `check_quoted`."""
         from swapcli.payload.transactions_to_send import traded_tokens
 
         tokens = traded_tokens(result, payload, fresh_source.network)
@@ -279,7 +280,7 @@ def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
 
 
 def has_own_router(settings: Settings, network: Network) -> bool:
-    """Return whether the settings name a network's router."""
+    """Return whether the settings name a router for a network."""
     own = settings.networks.get(network.name)
     return own is not None and own.router is not None and own.router == network.router
 
@@ -291,10 +292,10 @@ def mark_revocations(
     network: Network,
     checked: PayloadCheck | None = None,
 ) -> UnsignedTransaction:
-    """Return the payload with the approval marked if its token rejects changes of an allowance that is not zero.
+    """Return the payload, with its approval marked if the token rejects changing one nonzero allowance to another.
 
-    A node is queried if a quote on its state is sent without knowing the sender's allowance. Otherwise, and if the node
-    fails, the network's definition decides. Raises `ConfigError`.
+    A node is queried if the state is live and the sender's allowance is unknown. Otherwise, and if the node fails, the
+    network's definition decides. Raises `ConfigError`.
     """
     is_known = checked is not None and checked.holdings is not None
     asked = [each for each in payload.approvals if each.expiration_s is None and not each.is_revoked_first]
@@ -317,7 +318,8 @@ def mark_revocations(
 def new_checker(
     nodes: NodeOpener, routers: RouterMemory, network: Network, node: RpcNode, requested: CheckOptions
 ) -> PayloadChecker:
-    """Return the checker of transactions on a node; it remembers router variants next to the stores."""
+    """Return the checker of transactions on a node. It saves the router variants that it finds in a file next to the
+    stores."""
     from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None
@@ -341,9 +343,9 @@ def route_payloads(
     terms: SwapTerms,
     built: UnsignedTransaction,
 ) -> RoutePayloads | None:
-    """Return a route's payload for each router variant; None for another dialect, or if the pools are unknown.
+    """Return a route's payload for each router variant, or None for another dialect, or if the pools are unknown.
 
-    `findings` are the remembered facts about a network's router. `built` is the payload of the assumed variant.
+    `findings` returns what is known about a network's router. `built` is the payload for the assumed variant.
     """
     if pools is None or not has_variants(network):
         return None
@@ -357,7 +359,7 @@ def route_payloads(
 def in_variant(
     answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
 ) -> tuple[QuoteResult, UnsignedTransaction]:
-    """Return the quote and its payload in the variant that the checks have found, with the replayed amounts."""
+    """Return the quote and its payload for the router variant that the checks found, with amounts recomputed for it."""
     read = checked.read_payload if checked else None
     if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
         return answer, payload
@@ -378,7 +380,8 @@ def check_swap(
     routers: RouterMemory,
     market: PreparesSwaps,
 ) -> CheckedSwap:
-    """Return a quote of `market` and its payload after the checks of `checker`. Raises as `check_quoted`."""
+    """Return a quote of `market` and its payload after the checks of `checker`. Raises the same errors as
+    `check_quoted`."""
     answer = quote.answer
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     variants = route_payloads(routers.findings, answer.network, answer.result, pools, terms, payload)
@@ -391,7 +394,8 @@ def check_swap(
 
 
 class BuiltSwap(NamedTuple):
-    """A payload with its route on `pools` (by key, None if unknown), the tokens it trades, and the source of its quote.
+    """A payload with its route on `pools` (by key, or None if unknown), the tokens it trades, and the source of its
+    quote.
 
     `network` has the router variant for which the payload was built.
     """
@@ -406,7 +410,7 @@ class BuiltSwap(NamedTuple):
 
 
 def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verdict | None:
-    """Return the verdict on a payload; None if the settings name no node for it. Raises `InvalidOption`."""
+    """Return the verdict on a payload, or None if the settings name no node for it. Raises `InvalidOption`."""
     if not nodes.checks_swaps(built.network):
         return None
     from swapcli.payload.checks.simulated_variants import TradedTokens

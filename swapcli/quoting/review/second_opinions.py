@@ -1,6 +1,6 @@
-"""Run a check on several public nodes, so that no single one decides its result.
+"""Run a check on several public nodes, so that no single node decides the result.
 
-Two nodes run it at the same time. If their results differ, the next nodes run it until two agree.
+Two nodes run the check at the same time. If their results differ, more nodes run it until two agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Opinion(NamedTuple, Generic[T]):
 
 
 class Opinions(NamedTuple, Generic[T]):
-    """The results of a check on each node. `agreed` is one that two nodes share, or the only one; otherwise None."""
+    """The results of a check on each node. `agreed` is a result that two nodes share, or the only result, otherwise
+    None."""
 
     all: tuple[Opinion[T], ...]
     agreed: Opinion[T] | None
@@ -40,10 +41,10 @@ class Opinions(NamedTuple, Generic[T]):
 def find_opinions(
     nodes: Iterator[WitnessNode], check: Callable[[SingleRpcNode], T], combine: Callable[[T, T], T | None]
 ) -> Opinions[T]:
-    """Run `check` on two nodes, and on the next ones if those differ or fail.
+    """Run `check` on two nodes, and on further nodes if the first two differ or fail.
 
-    `combine` returns the one of two results that both agree on; None if they differ. Nodes on which `check` raises an
-    error do not count. If it fails on all nodes, the first error is raised. The caller closes the nodes.
+    `combine` returns the result to keep if two results agree, or None if they differ. A node on which `check` raises an
+    error does not count. If `check` fails on all nodes, the first error is raised. The caller must close the nodes.
     """
     found: list[Opinion[T]] = []
     failures: list[SwapcliError] = []
@@ -61,7 +62,8 @@ def find_opinions(
 
 
 def nodes_disagree(subject: str, opinions: Opinions[T], describe: Callable[[T], str]) -> NodesDisagree:
-    """Return the error for results that differ; `subject` is the check, and `describe` returns a result's sentence."""
+    """Return the error for results that differ. `subject` is the check, and `describe` turns a result into a
+    sentence."""
     results = "; ".join(f"{each.host}: {describe(each.result)}" for each in opinions.all)
     hosts = [each.host for each in opinions.all]
     return NodesDisagree(

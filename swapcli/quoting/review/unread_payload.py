@@ -1,4 +1,4 @@
-"""The decoded form of a payload that swapcli fails to read because of a defect: its effect is unknown."""
+"""The decoded form of a payload that swapcli cannot read because of a defect, so that its effect is unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.quoting.review.decoded_payload import DecodedPayload
 
 
 def unread_payload(error: Exception) -> DecodedPayload:
-    """Return a decoded payload that has only the danger of an unexpected error.
+    """Return a decoded payload whose only danger is an unexpected error.
 
     Example: `unread_payload(KeyError("0xabc")).dangers` is `("PAYLOAD_UNREAD",)`.
     """

@@ -1,4 +1,4 @@
-"""The verdict on a swap before it is signed, by the node that the settings choose for it."""
+"""The verdict on a swap before it is signed, by the node that the settings choose for such checks."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: Mapping[str, Pool]) -> Verdict | None:
-    """Return the verdict on a swap by `sender`; None if the settings name no node for it.
+    """Return the verdict on a swap by `sender`, or None if the settings name no node for it.
 
-    `known_pools` (by key) trade its two tokens; those outside the route may provide prices for comparison.
+    `known_pools` (by key) trade the swap's two tokens. Pools outside the route may provide prices for comparison.
 
     Raises `InvalidOption` if a check is requested but impossible.
     """
@@ -92,7 +92,7 @@ def _describe(verdict: Verdict) -> str:
 
 
 def catalogue_tokens(network: Network) -> Set[str] | None:
-    """Return the token addresses in a network's embedded market; None without one."""
+    """Return the token addresses in a network's embedded market, or None if it has none."""
     from swapcli.core.networks.catalogue import find_network
     from swapcli.quoting.open_market import open_market
 

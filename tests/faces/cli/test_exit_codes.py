@@ -142,7 +142,7 @@ MISTAKES = [
     ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
     ("pools base ETH ETH", "cannot be the same", "name two different tokens"),
     ("schema rout", 'no document "rout"', "did you mean route"),
-    ("route base ETH USDC 1 --offline --watch --view line", "which excludes --view", "add --format plain"),
+    ("route base ETH USDC 1 --offline --watch --view line", "cannot be combined with --view", "add --format plain"),
     ("help rout", 'no topic "rout"', "did you mean route"),
     ("completion bsh", "did you mean bash?", "see swapcli completion --help"),
     ("config set slipage 1", 'no setting "slipage"', "did you mean slippage?"),

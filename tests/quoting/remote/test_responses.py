@@ -113,7 +113,7 @@ def test_errors_of_the_service_become_our_errors(
 
 def test_a_path_that_does_not_exist_has_a_hint_that_the_url_may_be_wrong() -> None:
     for document, hint in (
-        ("<html>", "check that the URL is that of a swapcli or Fibrous API service"),
+        ("<html>", "check that the URL belongs to a swapcli or Fibrous API service"),
         (json.dumps({"message": "no such network", "hint": "it serves base"}), "it serves base"),
     ):
         with loopback_server(respond_with(http_response(404, document))) as running:

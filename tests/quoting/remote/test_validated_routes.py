@@ -43,7 +43,7 @@ from tests.support.markets import embedded_source
     [
         (set_value(UNTRUSTED_ADDRESS, "inputToken", "address"), "as the input token"),
         (set_value(UNTRUSTED_ADDRESS, "outputToken", "address"), "as the output token"),
-        (set_value(18, "inputToken", "decimals"), "18 decimals of the input token, not 6"),
+        (set_value(18, "inputToken", "decimals"), "18 decimals for the input token, not 6"),
         (set_value("9999999999", "inputAmount"), "an input of 9999999999, not 10000000000"),
         (set_value(0, "routeSwapType"), "a route of type 0, not 2"),
         (lambda route: route.pop("meta"), "a route of v1, not of v2"),

@@ -23,7 +23,7 @@ from swapcli.faces.cli.swap_payload import build_swap, print_swap
 
 
 class OrderFileOptions(NamedTuple):
-    """Which order of a file to build, instead of an order on the command line."""
+    """Options for building an order from a file instead of an order from the command line."""
 
     order: Annotated[str | None, option("--order", "Build an order of this batch file.", ROUTING, "FILE")] = None
     id: Annotated[str | None, option("--id", "Id of the order, if the file has several.", ROUTING, "ID")] = None

@@ -40,7 +40,7 @@ def show(
     from swapcli import settings
 
     found = settings(changed=changed, settings=session.sources)
-    session.output.print_list(found, _view, if_empty="every setting has its default")
+    session.output.print_list(found, _view, if_empty="no setting differs from its default")
 
 
 @app.command()

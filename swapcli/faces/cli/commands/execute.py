@@ -1,4 +1,4 @@
-"""`swapcli execute`: build the transaction of an earlier route, on the current state."""
+"""`swapcli execute`: build the transaction for an earlier route, on the current state."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

@@ -30,7 +30,7 @@ ALIASES = MappingProxyType(
         **dict.fromkeys(("docker", "kubernetes", "nginx"), "deploy"),
     }
 )
-"""Other words for a topic. Commands have their own pages."""
+"""Aliases of topics. Commands have their own pages."""
 
 app = CommandApp()
 
@@ -50,7 +50,9 @@ def help_(
     """
     if man:
         if topic is not None:
-            raise InvalidOption("--man prints all topics", hint="remove --man, or the topic")
+            raise InvalidOption(
+                "--man prints all topics, so it cannot be combined with TOPIC", hint="remove one of them"
+            )
         from swapcli.faces.cli.man_page import man_page
 
         print(man_page(), end="")

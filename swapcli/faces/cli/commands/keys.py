@@ -81,7 +81,7 @@ def create(
     if created.others:
         count, ids = len(created.others) + 1, ", ".join(each.id for each in created.others)
         session.output.warn_sentence(
-            f'"{created.record.name}" now has {count} keys: to revoke an older one, give its id: {ids}'
+            f'"{created.record.name}" now has {count} keys; to revoke an older one, use its id: {ids}'
         )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(created)
@@ -127,7 +127,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
     found = _store(session).list()
     if found.problem is not None:
-        print_note(f"it is unknown when the keys were last used: {found.problem}")
+        print_note(f"the last use of the keys is unknown: {found.problem}")
     session.output.print_list(found, _view, if_empty="no keys yet; swapcli keys create NAME creates one")
 
 

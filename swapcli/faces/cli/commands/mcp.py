@@ -29,22 +29,22 @@ INSTALL = ConfigError(
 
 SERVER = "Server"
 LOOPBACK, DEFAULT_PORT, MAX_PORT = "127.0.0.1", 8001, 65_535
-"""The default port follows that of `swapcli serve`."""
+"""The default port is the one after that of `swapcli serve`."""
 
 _AGAIN_S = 0.01
-"""Time after which a command that was starting may be ended: a process starts within milliseconds."""
+"""How long to wait before trying again to kill commands that were starting. A process starts within milliseconds."""
 
 app = CommandApp()
 
 
 class ListeningServer(NamedTuple):
-    """A server of tools that accepts connections, with its URL and process id."""
+    """An MCP server that accepts connections, with its URL and process id."""
 
     url: str
     pid: int
 
     def document(self) -> "ListeningJson":
-        """Return the JSON line of `swapcli mcp --http`."""
+        """Return the line of JSON that `swapcli mcp --http` prints."""
         return {"url": self.url, "pid": self.pid}
 
 

@@ -1,9 +1,9 @@
 """Find what can follow the words of a command line. This runs at every press of TAB, so it imports neither Typer nor
 `typing`.
 
-`swapcli _complete WORD...` receives the words before the cursor, the last one up to the cursor, and prints UTF-8 lines.
-The first is `words`, `list` (words that a comma may follow), `files` or `folders`; the words follow, each with a tab
-and an explanation if it has one.
+`swapcli _complete WORD...` receives the words before the cursor, the last of them only up to the cursor, and prints
+UTF-8 lines. The first is `words`, `list` (words that a comma may follow), `files` or `folders`; the words follow, each
+with a tab and an explanation if it has one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TREE = os.path.join(os.path.dirname(__file__), "command_tree.json")
 
 
 def completion_text(words: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return the lines for the last of `words`, which follow the program's name."""
+    """Return the completion lines for the last of `words`, which are the words after the program's name."""
     with open(_TREE, encoding="utf-8") as file:
         tree = json.load(file)
     line = _Line(tree, words[:-1])

@@ -1,4 +1,4 @@
-"""Facts from the settings that completion needs. Loading the settings takes too long, so a file remembers the result.
+"""Facts from the settings that completion needs. Loading the settings takes too long, so a file caches them.
 
 The file is in the user's cache folder, and contains no node URLs and no secrets. It is valid as long as the settings
 file, the network files next to it, and the variables in `_VARIABLES` do not change.
@@ -26,7 +26,7 @@ _NETWORKS = "networks"
 
 
 def read_facts(environ: Mapping[str, str], options: Mapping[str, str]) -> SettingFacts:
-    """Return the facts from the settings; `options` on the command line override them."""
+    """Return the facts from the settings, overridden by `options` on the command line."""
     home = user_folders.home_folder()
     named = {"SWAPCLI_CONFIG": options["--config"]} if options.get("--config") else {}
     environment = {**environ, **named}

@@ -27,7 +27,8 @@ _PATIENCE_S = 0.02  # a store that is being written responds at once or not at a
 
 
 def find_names(kind: str, begin: str, facts: SettingFacts, network: str | None) -> list[tuple[str, str]]:
-    """Return the names of a kind. Only names from a store are limited to those that begin with `begin`, in any case."""
+    """Return the names of a kind. Names from a store are limited to those that begin with `begin`, in any case. All
+    other names are returned unfiltered."""
     if kind == NETWORKS:
         return [(name, "") for name in _network_names(facts)]
     if kind == KEYS:
@@ -39,7 +40,7 @@ def find_names(kind: str, begin: str, facts: SettingFacts, network: str | None) 
 
 
 def find_network_name(word: str, facts: SettingFacts) -> str | None:
-    """Return the network for a name, or for the chain id of a packaged network; None if there is none."""
+    """Return the network for a name, or for the chain id of a packaged network, or None if there is none."""
     if word.lower() in _network_names(facts):
         return word.lower()
     with_id = (name for name in packaged_networks() if str(read_definition(name)["chain_id"]) == word)

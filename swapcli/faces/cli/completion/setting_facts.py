@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class SettingFacts:
-    """The default network, the stores' folder, the keys' file, and the networks described in the settings.
+    """The default network, the stores' folder, the keys' file, and the networks defined in the settings.
 
     `networks` has the tokens and the protocols of each such network, as pairs of a name and an explanation.
     """

@@ -1,4 +1,4 @@
-"""Read the facts that completion needs from the settings, for `facts`, which remembers them."""
+"""Read the facts that completion needs from the settings, for `facts`, which caches them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from swapcli.quoting.config import load_settings, networks_from
 
 
 def read_setting_facts(environ: Mapping[str, str], home: str, defaults: SettingFacts) -> dict[str, Any]:
-    """Return the fields of `SettingFacts`; `defaults` if the settings have an error, which the command will report."""
+    """Return the fields of `SettingFacts`, or `defaults` if the settings have an error, which the command will
+    report."""
     try:
         settings = load_settings(flags={}, environ=environ, config_path=None, home=Path(home))
         find, own = networks_from(settings), (*settings.networks, *settings.network_folder.files)

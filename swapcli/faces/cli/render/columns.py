@@ -14,7 +14,7 @@ COMFORTABLE_WIDTH = 24  # prose in a narrower column is hard to read
 
 
 class Cell(NamedTuple):
-    """A part of a line: its column, the blanks before it, and its text."""
+    """A part of a line: its column, the number of blanks before it, and its text."""
 
     column: int
     blanks: int
@@ -40,8 +40,9 @@ def lay_out(
 ) -> Iterator[Line]:
     """Yield the lines of rows in columns that are at most `width` wide, unless a single word is wider.
 
-    Columns in `right` are aligned to the right. Columns beyond `width` go below the others, `indent` further right.
-    `gap` are the blanks between columns, `first_width` is the least width of the first column.
+    Columns in `right` are aligned to the right. Columns that do not fit into `width` go below the others, `indent`
+    further right. `gap` is the number of blanks between columns, and `first_width` the minimum width of the first
+    column.
     """
     columns = list(zip(*rows, strict=True))
     natural = [max(map(cell_width, column), default=0) for column in columns]

@@ -11,11 +11,11 @@ ORDER_COLUMNS: Final = (
     "network", "inputToken", "inputTokenAddress", "inputTokenDecimals", "outputToken", "outputTokenAddress",
     "outputTokenDecimals",
 )  # fmt: skip
-"""The columns without which amounts in base units cannot be read, in every CSV of orders."""
+"""The columns that every CSV of orders has, because amounts in base units cannot be read without them."""
 
 
 def order_columns(network: Network, token_in: Token | None, token_out: Token | None) -> dict[str, object]:
-    """Return these columns for an order; those of an unknown token are empty."""
+    """Return the CSV columns that describe an order. The columns of an unknown token are empty."""
     return {
         "network": network.name,
         **_token_columns("inputToken", token_in, network),

@@ -18,7 +18,8 @@ def csv_columns(documents: Iterable[Mapping[str, object]], fields: Iterable[str]
 
 
 def csv_lines(columns: Sequence[str], documents: Iterable[Mapping[str, object]], *, header: bool = True) -> str:
-    """Return documents as lines, after a line with the column titles. Unknown values are empty, nested ones JSON."""
+    """Return documents as lines, after a line with the column titles. Unknown values are empty, and nested values are
+    JSON."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     if header:

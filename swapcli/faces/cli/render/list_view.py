@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from swapcli.core.records import NamedTuple
 
 READABLE_WIDTH = 12
-"""A narrower cell is too short to be useful; this fits a short id, an amount in USD, and most symbols."""
+"""The width below which cells are too short to be useful. It fits a short id, an amount in USD, and most symbols."""
 
 
 class Column(NamedTuple):
-    """A column of a list, and how it changes in a table wider than its terminal.
+    """A column of a list, and what happens to it if the table is wider than the terminal.
 
     First, all columns with `goes_below` become a separate list, together with the first column. Then cells are
-    shortened to `readable_width`, unless they are addresses or `is_whole`: at their end, or with `keeps_end` in the
-    middle. If that is not enough, columns with a `drop_order` are omitted, 1 first. Addresses are shortened only in
-    columns with `has_pool_ids`: pool ids, and others that nobody copies from a list. A column that `is_symbol`
-    has a token's symbol as its title.
+    shortened to `readable_width` at their end, or in the middle with `keeps_end`. Columns that are `is_whole` are not
+    shortened, and addresses only in columns with `has_pool_ids`, whose ids nobody copies from a list. If that is not
+    enough, columns with a `drop_order` are omitted, 1 first. A column that `is_symbol` has a token's symbol as its
+    title.
 
     Example: `Column("decimals", is_whole=True, drop_order=1)`.
     """
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The title as a heading, in sentence case; a token's symbol unchanged."""
+        """The title as a heading, in sentence case. A token's symbol stays unchanged."""
         return self.title if self.is_symbol else self.title[:1].upper() + self.title[1:]
 
 
@@ -42,7 +42,7 @@ class Column(NamedTuple):
 class ListView:
     """Rows with column titles.
 
-    `links` are the cells' pages in the network's explorer, by column title, for each row; they may be omitted.
+    `links` has, for each row, the explorer pages of its cells by column title. It may be empty.
     """
 
     columns: tuple[Column, ...]
@@ -60,7 +60,7 @@ class ListView:
         return tuple(column.heading for column in self.columns)
 
     def without_empty_columns(self) -> ListView:
-        """Return the list without columns, except the first, in which all cells are empty or "-"."""
+        """Return the list without the columns in which every cell is empty or "-". The first column is kept."""
         shown = [
             number
             for number in range(len(self.columns))

@@ -30,8 +30,8 @@ def build_node_list(found: NodeReports) -> ListView:
 
 
 def node_cells(report: NodeReport, message: str = "") -> tuple[str, ...]:
-    """Return the cells of `NODE_COLUMNS`; missing features come with their reason, unless the row's `message` has
-    it."""
+    """Return a node's cells for `NODE_COLUMNS`. Missing features are shown with the reason, unless the row's `message`
+    gives it."""
     missing = "; ".join(
         check.name if check.problem in message else f"{check.name} ({printable(check.problem)})"
         for check in report.missing

@@ -15,7 +15,7 @@ from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction, traded_tokens
 
 HEAD, TAIL = 18, 8
-"""The number of characters that shortened calldata shows at its start and its end."""
+"""The number of characters that shortened calldata keeps at its start and at its end."""
 _LABELS = {"maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
 
 
@@ -29,7 +29,7 @@ class TransactionView:
 
 @dataclass(frozen=True, slots=True)
 class PayloadView:
-    """Transactions in order, below the result of the swap unless `title` is empty. The other fields are as in
+    """Transactions in order, below the result of the swap unless `title` is empty. The other fields are the same as in
     `RouteView`."""
 
     transactions: tuple[TransactionView, ...]
@@ -69,7 +69,7 @@ def build_swap_view(
 def build_execute_view(
     prepared: PreparedRoute, transactions: list[RenderedTransaction], *, full: bool, verbose: bool
 ) -> PayloadView:
-    """Build the view of the transactions of a given route, with the amounts of the call."""
+    """Build the view of a given route's transactions, with the amounts in the call."""
     payload, network, figures = prepared.payload, prepared.network, prepared.figures
     token_in, token_out = traded_tokens(prepared.route, payload, network)
     traded = Traded(token_in, token_out, network, prepared.route.integrator)
@@ -131,7 +131,7 @@ def _field_text(name: str, value: object) -> str:
 
 
 def shorten_calldata(text: str, option: str) -> str:
-    """Omit the middle of a long text, and name the option that shows it."""
+    """Return a long text without its middle, and with the name of the option that shows all of it."""
     if len(text) <= HEAD + TAIL + len(str(2**256)):
         return text
     return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} characters; {option} shows all)"

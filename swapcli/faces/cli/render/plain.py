@@ -18,7 +18,7 @@ GAP, WIDTH = "  ", 80
 
 
 def route_text(view: RouteView, shape: RouteShape = RouteShape.TABLE) -> str:
-    """Lay out a route in a shape."""
+    """Lay out a route as text in the given shape."""
     if shape is RouteShape.LINE:
         return view.line_start + format_line(view.flow)
     if shape is RouteShape.TREE:

@@ -34,7 +34,8 @@ _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 def build_pools_view(
     found: PoolList, names: Sequence[str], *, is_brief: bool = False, verbose: bool = False
 ) -> DetailView:
-    """Build the list of pools that trade `names` below their number and state; ids are shortened if it `is_brief`."""
+    """Build the list of pools that trade the tokens `names`, below the pools' number and state. With `is_brief`, ids
+    are shortened."""
     columns: tuple[Column, ...] = POOL_COLUMNS
     digits = _price_digits(found.state)
     rows = [_pool_row(pool, found, digits, is_brief=is_brief) for pool in found.pools]
@@ -55,7 +56,7 @@ def _pools_title(found: PoolList, names: Sequence[str]) -> str:
 
 
 def build_price_view(found: PriceList) -> DetailView:
-    """Build the list of prices, below their state."""
+    """Build the list of prices, below the state that they come from."""
     columns = price_columns(symbol(found.unit))
     digits = _price_digits(found.state)
     rows = tuple(_price_row(price, found.address(price), digits) for price in found.prices)
@@ -85,7 +86,7 @@ def price_columns(unit: str) -> tuple[Column, ...]:
 
 
 def format_price(price: float | None, digits: int = _PRICE_DIGITS) -> str:
-    """Format a mid price with six significant digits, or the given number; a dash if it is unknown."""
+    """Format a mid price with `digits` significant digits, or return a dash if it is unknown."""
     return ABSENT if price is None else format_significant(Decimal(repr(price)), digits)
 
 

@@ -35,7 +35,7 @@ IMPACT_NOTES = {
 _SHOWN_GAIN_BPS = 0.5
 _MIN_SHOWN_BPS = 0.01
 _MAX_WRITTEN = 12
-"""Maximum characters of an amount to show as the user wrote it."""
+"""Maximum length, in characters, of an amount that is shown exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class Fact:
 
 
 def aligned_facts(facts: Sequence[Fact], width: Callable[[str], int] = len) -> list[Fact]:
-    """Return the facts that share columns: all but those without a note whose value is longer than any with one."""
+    """Return the facts to align in columns. A fact without a note is left out if its value is longer than all values
+    with a note."""
     longest = max((width(fact.value) for fact in facts if fact.note), default=0)
     return [fact for fact in facts if fact.note or width(fact.value) <= longest]
 
@@ -72,7 +73,7 @@ class Traded(NamedTuple):
 
 
 def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
-    """Yield the rows for everyone: the minimum output, the price, its impact, gas, and the best single path."""
+    """Yield the rows that every view has: the minimum output, the price, its impact, gas, and the best single path."""
     integrator, token_out = traded.integrator, traded.token_out
     if integrator and integrator.fee_bps:
         shown = format_short_amount(figures.amount_out_after_fee, token_out.decimals)
@@ -87,7 +88,7 @@ def build_head(traded: Traded, figures: QuoteFigures) -> Iterator[HeadRow]:
 def title_of(traded: Traded, figures: QuoteFigures, *, is_reverse: bool = False) -> str:
     """Return the result as a title: "1 ETH → 2,996.42 USDC on base".
 
-    The sold amount is as the user wrote it, or rounded up if that is too long; the other is rounded down.
+    The sold amount is exact, or rounded up if that is too long. The bought amount is rounded down.
     """
     sold = exact_amount(figures.amount_in, traded.token_in)
     if is_reverse or len(sold) > _MAX_WRITTEN + len(symbol(traded.token_in)):
@@ -130,7 +131,7 @@ def _single_path_in_short(figures: QuoteFigures) -> str:
 
 
 def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, verbose: bool) -> Iterator[Fact]:
-    """Yield the facts below a route in output order: those the user requested, or all with `verbose`."""
+    """Yield the facts to print below a route, in order: those that the user requested, or all facts with `verbose`."""
     if verbose:
         yield _amount_fact("You sell", figures.amount_in, answer.order.token_in, answer.result.input_token.price_usd)
         yield _amount_fact(
@@ -160,7 +161,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *,
 
 
 def router_facts(figures: QuoteFigures, *, verbose: bool = True) -> Iterator[Fact]:
-    """Yield the chosen router and the reason, if one was chosen; with `verbose` also why the others were not."""
+    """Yield the router and why it was chosen, if there was a choice. With `verbose`, also yield why others were not."""
     choice = figures.router_choice
     if choice is None:
         return
@@ -211,7 +212,7 @@ def _amount_to_buy(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]
     if order.reverse and 0 < least < order.amount:
         wanted = whole_tokens(order.amount, order.token_out.decimals)
         larger = format_short_amount(-(-(order.amount**2) // least), order.token_out.decimals, rounds_up=True)
-        note = f"not guaranteed: write {larger} to get at least about {wanted}"
+        note = f"not guaranteed: to get at least about {wanted}, buy {larger}"
         yield Fact("To buy", f"{wanted} {symbol(order.token_out)}", note)
 
 
@@ -335,9 +336,9 @@ def _within(gap_bps: float, unit: str = "") -> str:
 def _changing_note(figures: QuoteFigures) -> str:
     """Return that pools of the route change without a trade, and the time for which they are quoted."""
     count = len(figures.changing_pools)
-    pools = "1 pool changes" if count == 1 else f"{count} pools change"
+    pools, are = ("1 pool changes", "is") if count == 1 else (f"{count} pools change", "are")
     block = f"block {figures.state.block}" if figures.state.block is not None else "the state"
-    return f"{pools} with time, a rate or a hook, and are quoted as of {block}"
+    return f"{pools} with time, a rate or a hook, and {are} quoted as of {block}"
 
 
 def _state(figures: QuoteFigures) -> Fact:

@@ -9,8 +9,8 @@ class RouteShape(StrEnum):
     """The shape of a route."""
 
     TABLE = "table"
-    """One row for each pool, with its address, and the facts."""
+    """One row for each pool, with its address, followed by the facts."""
     TREE = "tree"
-    """Paths, their hops and the pools of each, and the facts."""
+    """A tree of paths, their hops and the pools of each hop, followed by the facts."""
     LINE = "line"
-    """One line without facts."""
+    """One line, without facts."""

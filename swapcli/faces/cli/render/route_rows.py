@@ -1,7 +1,7 @@
-"""The lines of a route at a width: its head, and one line for each pool or path.
+"""Lay out a route in lines of a given width: its head, and one line for each pool or path.
 
-If a row has no room for its pool's address, all addresses go to a legend below the rows. If, on a narrow terminal, it
-has no room for the name either, the parts of the row are stacked.
+If a row has no room for its pool's address, all addresses go to a legend below the rows. On a terminal too narrow for a
+pool's name, the parts of the row are stacked.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ HEAD_NAME, HEAD_VALUE, HEAD_BESIDE, HEAD_LAST = range(4)
 """The columns of the head."""
 _GAP, _WIDE_GAP = 2, 3
 _MIN_WIDTH = 60
-"""The least width of a row: on a narrower terminal, its parts are stacked."""
+"""The minimum width of a row. On a narrower terminal, its parts are stacked."""
 _MIN_POOL_WIDTH = 18
 _LAST_START = 47
-"""The column at which the head's last facts begin, if that fits."""
+"""The column at which the head's last facts begin, if there is room."""
 
 
 class RouteRows(NamedTuple):

@@ -30,7 +30,8 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
-"""Large orders have many paths and pools of less than 1%, and none of them affects a person's decision."""
+"""The share (1%) below which paths and pools are combined. Large orders have many of them, and none matters to a
+person's decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,10 @@ class PoolRow:
 class RouteView:
     """The view of a quote.
 
-    `title` is the result, `origin` describes the state, and `label` is the same if the state's prices are not real.
-    `head` has the rows for everyone, `facts` has additional facts. `pools` have full addresses, if these are shown.
-    `warnings` are printed after the view. `parties` are the named addresses that are paid; `flow` is for shapes other
-    than a table.
+    `title` is the result, and `origin` describes the state. `label` is set if the state's prices are not real. `head`
+    has the rows that are always shown, and `facts` the additional facts. `pools` have full addresses, if those are
+    shown. `warnings` are printed after the view. `parties` are the named addresses that are paid. `flow` is for shapes
+    other than a table.
     """
 
     title: str

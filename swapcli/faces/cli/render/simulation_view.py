@@ -1,4 +1,4 @@
-"""Advice, the deadline, and the results of a simulation and its verdict, among a view's facts."""
+"""Add advice, the deadline, and the results of a simulation and its verdict to the facts of a view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def with_simulation(view: PayloadView, built: BuiltPayload) -> PayloadView:
 
 
 def with_advice(view: PayloadView, advice: SlippageAdvice | None) -> PayloadView:
-    """Return the view with the advised slippage after its facts, if there is any."""
+    """Return the view with the recommended slippage after its facts, if there is a recommendation."""
     if advice is None:
         return view
     fact = Fact("Advised slippage", f"{format_percent(advice.slippage_ppm)}%", "; ".join(advice.reasons))

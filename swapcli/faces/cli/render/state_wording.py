@@ -38,7 +38,7 @@ def describe_origin(state_source: StateSource) -> str:
 
 
 def brief_origin(state_source: StateSource) -> str:
-    """Return the block and the age of real state, or the kind of other state, for a cell of a list."""
+    """Return the state in short, for a cell of a list: its block and age if it is real, otherwise its kind."""
     if state_source.kind is None:
         return "unknown"
     if not state_source.is_live:
@@ -58,7 +58,7 @@ def _named_block(state_source: StateSource) -> str:
 
 
 def short_age(seconds: int | None) -> str:
-    """Return an age in short form: "2 s", "5 min", "3 h", "2 d"; empty if it is unknown."""
+    """Return an age in short form: "2 s", "5 min", "3 h", "2 d", or empty if it is unknown."""
     if seconds is None:
         return ""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
@@ -68,12 +68,12 @@ def short_age(seconds: int | None) -> str:
 
 
 def unreal_label(state_source: StateSource) -> str:
-    """Return the label for prices that are not real, for the first line of a screen; empty for all others."""
+    """Return the label for the first line of a screen if the state's prices are not real, otherwise an empty text."""
     return describe_origin(state_source) if state_source.provenance is not None and not state_source.is_live else ""
 
 
 def describe_block(state_source: StateSource) -> str:
-    """Describe the block and any uncertainty about it; empty without a block."""
+    """Describe the block and any uncertainty about it, or return an empty text without a block."""
     if state_source.block is None:
         return ""
     tag = _TAGS.get(state_source.tag, "")
@@ -83,12 +83,13 @@ def describe_block(state_source: StateSource) -> str:
 
 
 def describe_newest(block: BlockHeader) -> str:
-    """Describe the block that a node has just called the latest; a block in the future counts as new."""
+    """Describe the latest block of a node, just read. A block with a time in the future counts as new."""
     return f"block {block.number:,}, {short_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))}"
 
 
 def shown_digits(state: StateSource) -> int:
-    """Return how many significant digits a rate has: few if it is modelled, because more would suggest precision."""
+    """Return how many significant digits to show of a rate: few if it is modelled, because more would suggest
+    precision."""
     return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 
 

@@ -45,8 +45,8 @@ def build_store_details(
 ) -> DetailView:
     """Build the details of a store with its pools by protocol; `more` facts and `listings` follow.
 
-    `network` gives the protocols their names; None if it is unknown. The title says what was `done` to the store, and
-    has a `note` on the number of its pools.
+    `network` gives the protocols their names, and is None if it is unknown. `done` in the title says what happened to
+    the store. `note` is next to the number of its pools.
     """
     summary = found.summary
     return DetailView(

@@ -14,9 +14,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.list_view import Column, ListView
 
 LEAST_WIDTH = 5
-"""Two characters and the three dots of an ASCII ellipsis."""
+"""Room for two characters and the three dots of an ASCII ellipsis."""
 TITLE_WIDTH = 18
-"""The longest column title in this program; titles that are token symbols can be longer."""
+"""The length of the longest column title in this program. Titles that are token symbols can be longer."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40,64}")
 _NUMBER = re.compile(r"([-+<~$]*)([0-9][0-9,]*)(?:\.([0-9]+))?(%?(?: \S+)?)")
 
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"([-+<~$]*)([0-9][0-9,]*)(?:\.([0-9]+))?(%?(?: \S+)?)")
 class FittedTable(NamedTuple):
     """A table that fits: the numbers of its columns, and its rows, titles first.
 
-    `dropped` and `shortened` are the titles of columns that are not fully shown.
+    `dropped` and `shortened` are the titles of omitted and of shortened columns.
     """
 
     columns: tuple[int, ...]
@@ -36,7 +36,8 @@ class FittedTable(NamedTuple):
 def fit_list(
     listing: ListView, width: int, gap: int, cell_width: Callable[[str], int] = len
 ) -> tuple[FittedTable, ...] | None:
-    """Fit a list into `width`: as one table, or as two if columns go below; None if it is too narrow for them."""
+    """Fit a list into `width`, as one table, or as two tables if some columns go below the others. Return None if the
+    width is too small."""
     widths = {number: _measure(listing, number, cell_width) for number in range(len(listing.columns))}
     parts = [widths]
     below = [number for number, each in widths.items() if each.column.goes_below]
@@ -52,8 +53,8 @@ def fit_list(
 def shorten_cell(text: str, width: int, cell_width: Callable[[str], int] = len, *, keeps_end: bool = False) -> str:
     """Shorten a text to `width` with an ellipsis.
 
-    Addresses in it first become short ids. Numbers keep all digits before the decimal point, or become powers of ten: a
-    number with missing digits would look like a smaller one.
+    Addresses in the text first become short ids. Numbers keep all digits before the decimal point, or become powers of
+    ten: a number with missing digits would look like a smaller one.
     """
     if cell_width(text) <= width:
         return text

@@ -1,6 +1,7 @@
 """Tables for a terminal, which fit its width. Only this module and `progress` import rich.
 
-From `MIN_TABLE_WIDTH` on, a row takes one line: `table_fit` shortens its cells. On a narrower terminal cells wrap.
+From a width of `MIN_TABLE_WIDTH`, a row takes one line, for which `table_fit` shortens its cells. On a narrower
+terminal, cells wrap.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ from swapcli.quoting.pictures.text import format_line, tree_rows
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
 MIN_TABLE_WIDTH = 60
-"""The minimum width of a table: in a narrower one, one line per row would show too little."""
+"""The minimum width of a table. On a narrower terminal, one line per row would show too little."""
 _LIST_GAP = 2
 _WHOLE, _CUT, _POOL = Column("", is_whole=True), Column(""), Column("", keeps_end=True)
-"""Columns without titles. A pool's name ends with its fee, which distinguishes it from others."""
+"""Columns without titles. A pool's name is never cut at its end, where its fee distinguishes it from other pools."""
 _TREE_COLUMNS = (_WHOLE, _POOL, _CUT)
 _HEAD_STYLES = {HEAD_NAME: QUIET}
 _ROW_STYLES = {SEGMENT: NAME, SHARE: QUIET, MARK: QUIET}
 _NO_LINKS = ("", "dumb", "linux")
-"""Terminals that do not show hyperlinks; `linux` is the console without a window."""
+"""Terminals that do not show hyperlinks. `linux` is the console outside of a window system."""
 
 
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
@@ -147,7 +148,7 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 
 def print_list(listing: ListView, console: Console) -> None:
-    """Print a list with its column titles, and a line that says what is not shown."""
+    """Print a list with its column titles, and a line that names what is not shown."""
     listing = listing.without_empty_columns()
     whole = FittedTable(tuple(range(len(listing.columns))), (listing.headings, *listing.rows))
     fitted = None

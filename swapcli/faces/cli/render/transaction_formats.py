@@ -23,7 +23,8 @@ _Payload: TypeAlias = "PreparedSwap | PreparedRoute | RecordedPayload"
 def format_transactions(output_format: str, prepared: _Payload) -> str:
     """Return the transactions of a swap in the format `output_format`.
 
-    On Starknet, `web3` is the account's single transaction, if it is known; otherwise raises `InvalidOption`.
+    On Starknet, `web3` is a single transaction of the account. Raises `InvalidOption` if the account's nonce and fees
+    are unknown, and for other formats.
     """
     transactions, network = prepared.built.transactions(), prepared.network
     if any(each.request is None for each in transactions):
@@ -34,7 +35,7 @@ def format_transactions(output_format: str, prepared: _Payload) -> str:
 
 
 _AS_REQUESTS: Final = "web3"
-"""The format of objects that libraries accept."""
+"""The format whose objects libraries accept as requests."""
 
 
 class _PayloadParts(NamedTuple):

@@ -1,3 +1,3 @@
-"""The tools that `swapcli mcp` offers to agents: each is a command that prints JSON, with a part of its options."""
+"""The tools that `swapcli mcp` offers to agents. Each tool is a command that prints JSON, with some of its options."""
 
 PUBLIC = ("arguments", "caller", "resources", "schemas", "skill", "tool_table")

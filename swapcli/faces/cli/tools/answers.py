@@ -1,4 +1,4 @@
-"""The output of a command as the document of its tool: warnings and verdict first, then whole amounts."""
+"""Turn a command's output into its tool's document: warnings and verdict first, then amounts in whole tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from swapcli.quoting.swap_check import blocked_check, without_payload
 _FIRST = ("verdict", "dangers")
 _LABELS = ("warning: ", "note: ")
 MAX_LISTED, MAX_BRIEF_LISTED = 100, 25
-"""Entries of a list if the call gives no limit."""
+"""Maximum number of list entries if the call gives no limit."""
 
 
 class CommandOutput(NamedTuple):
@@ -44,9 +44,9 @@ def read_answer(
     output: CommandOutput,
     find_network: Callable[[str], Network],
 ) -> dict[str, Any]:
-    """Return the full document of a tool from the output of its command. A document counts even if the status is not 0.
+    """Return a tool's full document from its command's output. A document is accepted even if the exit status is not 0.
 
-    Raises `FailedCommand` for an error instead of a document, and `ValueError` for neither.
+    Raises `FailedCommand` if the output is an error, and `ValueError` if it is neither a document nor an error.
     """
     lines = output.stderr.splitlines()
     error = next((each for each in map(_parse_error, reversed(lines)) if each is not None), None)
@@ -69,7 +69,7 @@ def read_answer(
 
 
 def networks_of(document: Mapping[str, Any], find_network: Callable[[str], Network]) -> dict[str, Network]:
-    """Return the networks that a document names, by name."""
+    """Return the networks named in a document, by name."""
     named = [document, *(each for value in document.values() if isinstance(value, list) for each in value)]
     names = {each["network"] for each in named if isinstance(each, dict) and isinstance(each.get("network"), str)}
     return {name: found for name in names if (found := _find(name, find_network)) is not None}
@@ -91,14 +91,16 @@ def _select(tool: ToolDefinition, call: CallArguments, document: dict[str, Any])
     listed = document.get(tool.paged, [])
     total = document.get("count", len(listed))
     if call.offset >= max(total, 1):
-        raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="use a smaller offset")
+        raise InvalidOption(
+            f"offset: {call.offset:,} is too large: there are {total:,} {tool.paged}", hint="use a smaller offset"
+        )
     shown = listed[call.offset : call.offset + page_size(call)]
     rest = {name: each for name, each in document.items() if name != tool.paged}
     return rest | {"page": page_field(call.offset, len(shown), total), tool.paged: shown}, notes
 
 
 def page_size(call: CallArguments) -> int:
-    """Return how many entries of a list a call is for."""
+    """Return how many list entries to return for a call."""
     return call.limit or (MAX_LISTED if call.detail == FULL else MAX_BRIEF_LISTED)
 
 

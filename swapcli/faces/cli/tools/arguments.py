@@ -32,18 +32,19 @@ from swapcli.faces.cli.tools.tool_table import (
 from swapcli.quoting.order_keys import AMOUNT, TOKEN_IN, TOKEN_OUT, with_current_keys
 
 MAX_TEXT = 10_000
-"""Characters of an argument: the system limits the words of a command to 128 KiB each."""
+"""Maximum characters of an argument. The system limits each word of a command line to 128 KiB."""
 MAX_STDIN_TEXT = 1_000_000
-"""Characters of an argument on stdin, which the command limits itself."""
+"""Maximum characters of an argument on stdin, whose length the command limits further."""
 MAX_SHORT_TEXT = 200
-"""Characters of a part of an order."""
+"""Maximum characters of a field of an order."""
 MAX_DIGITS = 6
-"""Digits of an offset or a limit."""
+"""Maximum digits of an offset or a limit."""
 MAX_EXACT, EXACT_DIGITS = 2**53, 15
-"""Integers up to the first and decimals with the second number of digits survive as numbers in JSON."""
+"""The largest integer, and the number of digits of a decimal, that stay exact as JSON numbers."""
 _SHOWN = 60
 _WHOLE_DOCUMENT = ("--json", f"--get={WHOLE}")
-"""An agent's tool is a program: by --get, it gets no prices that are not real unless the user requested them."""
+"""Options that let the command treat an agent's tool as a program: with --get, prices that are not real are an error
+unless the user requested them."""
 _BOOLEANS = {"true": True, "false": False}
 _ORDER_EXAMPLE = 'as in [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}]'
 _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -54,7 +55,7 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "PRICE": ("integer", "string"),
     }
 )
-"""The JSON types of numbers, by the metavars of their options."""
+"""The JSON types of numeric arguments, by the metavars of their options."""
 
 
 class CommandLine(NamedTuple):
@@ -65,8 +66,8 @@ class CommandLine(NamedTuple):
 
 
 class ServerOptions(NamedTuple):
-    """The options that the server's own command line sets, by parameter. They hold for every tool that has them, and no
-    agent changes them."""
+    """The options set on the server's own command line, by parameter. They apply to every tool that has them, and
+    agents cannot change them."""
 
     values: Mapping[str, object] = MappingProxyType({})
 
@@ -75,7 +76,7 @@ NO_SERVER_OPTIONS = ServerOptions()
 
 
 def json_types(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the JSON types of an argument. Every number may be text; those with units have to be."""
+    """Return the JSON types of an argument. Every number may also be text, and a number with a unit must be."""
     note, kind = parameter.annotation.__metadata__[0], parameter.annotation.__origin__
     if kind is bool:
         return ("boolean",)
@@ -86,7 +87,7 @@ def json_types(parameter: CommandParameter) -> tuple[str, ...]:
 
 
 def choices(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the values that an option takes if its metavar lists them, as in v1|v2. Words in capitals, as in N|HASH,
+    """Return the values that an option accepts if its metavar lists them, as in v1|v2. Words in capitals, as in N|HASH,
     are placeholders."""
     note = parameter.annotation.__metadata__[0]
     metavar = (note.metavar or "") if isinstance(note, OptionText) else ""
@@ -94,9 +95,9 @@ def choices(parameter: CommandParameter) -> tuple[str, ...]:
 
 
 def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CommandLine:
-    """Return the command line of a call: the only place that writes one.
+    """Return the command line of a call. No other function writes one.
 
-    `arguments` are those of the command, checked by `split_arguments`; `stdin` of the tool is already text.
+    `arguments` are the command's arguments, checked by `split_arguments`. The tool's `stdin` is already text.
     """
     values = dict(tool.defaults) | dict(arguments)
     stdin = str(values.pop(tool.stdin, "")) if tool.stdin else ""
@@ -117,7 +118,7 @@ def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], serve
 
 
 class CallArguments(NamedTuple):
-    """The arguments of a call, checked: those of the command, and those that the server handles."""
+    """The checked arguments of a call: those for the command, and those that the server handles."""
 
     command: dict[str, Any]
     detail: str = BRIEF
@@ -128,7 +129,8 @@ class CallArguments(NamedTuple):
 
 
 def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
-    """Return the arguments of a call, checked. Raises `InvalidOption` for those that the tool does not take."""
+    """Check the arguments of a call, and return them. Raises `InvalidOption` for arguments that the tool does not
+    accept."""
     allowed = allowed_parameters(tool, server)
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in given:
@@ -254,7 +256,7 @@ def _read_list(value: object) -> object:
 def _check_text(name: str, text: str, limit: int) -> str:
     """Return text that can be a word of a command line. Raises `InvalidOption`."""
     if len(text) > limit:
-        raise InvalidOption(f"{name}: {len(text):,} characters are too many", hint=f"at most {limit:,}")
+        raise InvalidOption(f"{name}: {len(text):,} characters are too many", hint=f"use at most {limit:,}")
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
         raise InvalidOption(f"{name}: has invalid characters", hint="remove NUL and lone surrogates")
     return text
@@ -271,7 +273,7 @@ def _shown(value: object) -> str:
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys(("from", "from_address", "account", "owner"), "sender"), "recipient": "destination"}
 )
-"""Names that wallets and nodes use, with those of the arguments."""
+"""Argument names of wallets and nodes, each with the name of the same argument here."""
 
 
 def _unknown_argument(

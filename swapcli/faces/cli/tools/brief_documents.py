@@ -1,8 +1,8 @@
 """Shorten the documents of commands for models, which pay for every character.
 
-A brief document has amounts in whole tokens where they stand, one line per path of a route, and no field that repeats
-another or that only programs use. `fit` then cuts lists and texts until the document keeps within the limit, and notes
-it. With `detail: "full"` an agent gets the document of the command.
+A brief document has amounts in whole tokens in place of base units, one line per path of a route, and no field that
+repeats another or that only programs use. `fit` then shortens lists and texts until the document fits the limit, and
+adds a note. With `detail: "full"`, an agent gets the full document.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from swapcli.core.encoding.text import shorten_id, truncate
 from swapcli.faces.cli.tools.tool_table import ToolDefinition
 
 MAX_RESPONSE_BYTES: Final = 4_000
-"""The size of a result as JSON, with the text in it."""
+"""Maximum size of a result as JSON, including its text."""
 MAX_TEXT_BYTES: Final = 3_400
-"""The size of the text of a result as a JSON string; the rest is for the envelope and a link."""
+"""Maximum size of a result's text as a JSON string. The rest of the response is for the envelope and a link."""
 MAX_ECHO: Final = 200
-"""Characters of a value that an agent gave, in any text of a result."""
+"""Maximum characters of a value from the agent that any text of a result repeats."""
 _MAX_MESSAGE: Final = 600
 _NOTES_BYTES: Final = 300
-"""Room for notes on what is left out."""
+"""Room for notes on what was omitted."""
 _MIN_TEXT: Final = 60
 _SIGNIFICANT_DIGITS: Final = 6
 _WHOLE_FROM: Final = 10.0**_SIGNIFICANT_DIGITS
-"""Numbers from here on have no digits after the point."""
+"""The number from which on amounts have no digits after the decimal point."""
 _COMPACT: Final = (",", ":")
 
 _UNUSED: Final = frozenset(
@@ -40,7 +40,7 @@ _UNUSED: Final = frozenset(
         "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
     }
 )  # fmt: skip
-"""Fields that no brief document has: for programs, or repeated by other fields."""
+"""Fields that brief documents omit, because they are for programs or repeat other fields."""
 _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "balance": frozenset({"amount"}),
@@ -64,11 +64,12 @@ _PERCENT_FIELDS: Final = MappingProxyType(
         "slippage": "slippagePercent",
     }
 )
-"""The names of percentages in documents of tools, by those of the commands: the unit is part of the name."""
+"""The names of percentage fields in the tools' documents, by their names in the commands' documents. They include the
+unit."""
 
 
 def name_units(document: Any) -> Any:
-    """Return a document, or a JSON schema, whose percentages have their unit in their name."""
+    """Return a document, or a JSON schema, in which the names of percentage fields include the unit."""
     if isinstance(document, dict):
         return {_PERCENT_FIELDS.get(key, key): name_units(each) for key, each in document.items()}
     if isinstance(document, list):
@@ -79,7 +80,8 @@ def name_units(document: Any) -> Any:
 def brief_document(
     tool: ToolDefinition, document: Mapping[str, Any], networks: Mapping[str, Network]
 ) -> dict[str, Any]:
-    """Return a full document of a tool in brief, of any size. `networks` are those that it names."""
+    """Return the brief form of a tool's full document, of any size. `networks` are the networks named in the
+    document."""
     with_amounts = _with_whole_amounts(document)
     if tool.document in ("calldata", "check", "execute"):
         with_amounts = _lift_route(with_amounts)
@@ -101,10 +103,10 @@ def brief_document(
 
 
 def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYTES) -> str:
-    """Return a document as JSON text of at most `max_bytes` as a JSON string.
+    """Return a document as JSON text that takes at most `max_bytes` when encoded as a JSON string.
 
-    The longest list loses its end first, then the longest texts; notes say what is left out. The list called `paged`
-    continues at the offset in the field page.
+    The end of the longest list is cut first, then the longest texts. Notes tell what was omitted. The field page shows
+    where the list called `paged` continues.
     """
     counts: dict[str, int] = {}
     size = _size(to_text(document))
@@ -131,19 +133,19 @@ def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYT
 
 
 def page_field(offset: int, shown: int, total: int) -> dict[str, int]:
-    """Return the field page of a list: `nextOffset` is where the rest begins, if there is any."""
+    """Return a list's field page. `nextOffset` is where the rest of the list begins, if there is any."""
     end = offset + shown
     following = {"nextOffset": end} if end < total else {}
     return {"offset": offset, "total": total, **following}
 
 
 def to_text(document: object) -> str:
-    """Return a document as compact JSON, with characters beyond ASCII as they are."""
+    """Return a document as compact JSON, with non-ASCII characters unescaped."""
     return json.dumps(document, separators=_COMPACT, allow_nan=False, ensure_ascii=False)
 
 
 def bounded_echoes(document: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a document in which no value of the call is repeated with more than `MAX_ECHO` characters."""
+    """Return a document in which every value copied from the call's arguments is cut to `MAX_ECHO` characters."""
     long_values = [each for each in _texts(arguments) if len(each) > MAX_ECHO]
     return _bound(document, long_values)
 

@@ -1,4 +1,4 @@
-"""Calls of tools: from arguments over a command to a result, or an error that an agent can act on."""
+"""Tool calls: run a command for the arguments, and return a result or an error that an agent can act on."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import ErrorJson
 
 MAX_PROCESSES: Final = 4
-"""Commands at a time; further calls wait. An agent seldom needs more, and each takes a processor."""
+"""Maximum number of commands at a time. Further calls wait. An agent seldom needs more, and each command takes a
+processor."""
 TIMEOUT_S: Final = 300.0
-"""Time of a command: an agent that waits longer has given up. Live reads of many pools take up to a minute."""
+"""Time limit of a command: an agent that waits longer has given up. Live reads of many pools take up to a minute."""
 PROGRESS_S: Final = 2.0
-"""Time between reports of progress: clients that receive them do not time out."""
+"""Interval between progress reports, which keep clients from timing out."""
 MAX_FOUND_TOKENS: Final = 5
-"""Tokens of a look-up: a node receives requests for each pair of them."""
+"""Maximum number of tokens to look up. A node receives requests for each pair of them."""
 _BUILD, _CHECK, _DECODE, _FIND = "build_transaction", "check", "decode", "find_pools"
 
 
 class ToolCaller:
-    """Calls the tools on a server with these options. `find_network` raises `SwapcliError`."""
+    """The caller of a server's tools, with the server's options. `find_network` raises `SwapcliError`."""
 
     def __init__(
         self, options: ServerOptions, find_network: Callable[[str], Network], *, timeout_s: float = TIMEOUT_S
@@ -62,7 +63,7 @@ class ToolCaller:
         self._found = FoundTokens()
 
     async def call(self, name: str, arguments: Mapping[str, Any], report: ReportProgress) -> ToolResult:
-        """Call a tool. Raises nothing but cancellation: each error is a result."""
+        """Call a tool. Every error becomes a result; only cancellation is raised."""
         tool = find_tool(name)
         try:
             if not _is_json(arguments):
@@ -83,7 +84,8 @@ class ToolCaller:
         return ToolResult(fit(document), is_error=True)
 
     def stop(self) -> bool:
-        """End all commands that run, for a server that ends. Return whether none is left."""
+        """Kill all running commands, and remove the directory of looked-up pools. Call this when the server ends.
+        Return whether no command is left."""
         self._found.remove()
         return self._processes.kill_all()
 
@@ -177,14 +179,15 @@ class ToolCaller:
                 return await self._processes.run(line)
         except TimeoutError:
             raise Cancelled(
-                f"{tool.name} took longer than {self._timeout_s:g} seconds", hint="request less, or try again later"
+                f"{tool.name} took longer than {self._timeout_s:g} seconds",
+                hint="narrow the request, or try again later",
             ) from None
 
 
 class FoundTokens:
-    """The tokens that find_pools has looked up, and the directory of their pools, which ends with the server.
+    """The tokens that find_pools has looked up, and a directory for their pools, which is removed when the server ends.
 
-    The user's own store stays as it is.
+    The user's own store stays unchanged.
     """
 
     def __init__(self) -> None:
@@ -192,17 +195,17 @@ class FoundTokens:
         self._tokens: set[tuple[str, str]] = set()
 
     def options(self, server: ServerOptions) -> ServerOptions:
-        """Return the options of a server with the directory as its store."""
+        """Return the server's options, with the directory of looked-up pools as the store."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="swapcli-mcp-")
         return ServerOptions({**server.values, "store": self._folder})
 
     def add(self, network: str, tokens: list[str]) -> None:
-        """Add tokens that were looked up."""
+        """Add tokens whose pools were looked up."""
         self._tokens.update((network, each.lower()) for each in tokens)
 
     def has(self, command: Mapping[str, Any]) -> bool:
-        """Return whether a command is for one of the tokens."""
+        """Return whether a command is for one of the looked-up tokens."""
         named = [command.get(each) for each in TOKEN_ARGUMENTS]
         words = [each.lower() for each in (*named, *(command.get("tokens") or ())) if isinstance(each, str)]
         return any((command.get("network"), each) in self._tokens for each in words)

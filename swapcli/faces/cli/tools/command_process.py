@@ -1,7 +1,7 @@
 """Run a command in a separate process.
 
-So a call of a tool is a command and nothing else: it shares no memory with other calls, a crash ends only itself, and
-cancelling it ends its search and its requests to nodes at once, which a thread would not.
+Each tool call is one command. It shares no memory with other calls, and a crash ends only that call. Cancelling it ends
+its search and its requests to nodes at once, which would be impossible in a thread.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from swapcli.faces.cli.tools.answers import CommandOutput
 from swapcli.faces.cli.tools.arguments import CommandLine
 
 PROGRAM = (sys.executable, "-P", "-m", "swapcli")
-"""-P: no module in the folder where the server was started takes the place of another."""
+"""The option -P prevents modules in the folder where the server was started from replacing others."""
 
 REAP_S = 1.0
-"""Time for a killed process to be gone: it is not awaited for ever where its pipes are full."""
+"""How long to wait for a killed process to end. It may never end if its pipes are full."""
 
 
 class CommandProcesses:
-    """Runs command lines, each in a separate process."""
+    """A runner of command lines, each in a separate process."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.subprocess.Process] = set()
         self._starting = 0
-        """The number of processes that are starting: `kill_all` cannot kill them yet, as nothing refers to them."""
+        """The number of processes that are starting, which `kill_all` cannot kill yet because nothing refers to
+        them."""
 
     async def run(self, line: CommandLine) -> CommandOutput:
         """Run a command line and return its output. Cancelling it kills the process. Raises `OSError`."""

@@ -1,4 +1,4 @@
-"""Payloads that a server has built, by their URI: no model has to retype calldata."""
+"""The payloads that a server has built, by URI, so that no model has to retype calldata."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapcli.faces.mcp.tool import Resource
 
 URI: Final = "swapcli://payload/"
 MAX_PAYLOADS: Final = 64
-"""Payloads that are kept, the newest ones: a quote expires after a minute."""
+"""Number of latest payloads to keep. A quote expires after a minute."""
 _DIGEST_CHARACTERS: Final = 16
 _JSON: Final = "application/json"
 TEMPLATE: Final = Resource(
@@ -24,7 +24,7 @@ TEMPLATE: Final = Resource(
 
 
 class RememberedPayload(NamedTuple):
-    """A payload: its transactions as JSON text, its network, and the arguments of the call that built it."""
+    """A payload that a server has built: its transactions as JSON text, its network, and the arguments of its call."""
 
     uri: str
     text: str
@@ -32,19 +32,19 @@ class RememberedPayload(NamedTuple):
     arguments: Mapping[str, Any]
 
     def link(self) -> Resource:
-        """Return the resource that clients read."""
+        """Return the MCP resource through which clients read the payload."""
         description = "Unsigned transactions, as JSON to sign"
         return Resource(self.uri, self.uri.removeprefix(URI), description, _JSON, len(self.text))
 
 
 class PayloadMemory:
-    """The newest payloads of a server, in memory only."""
+    """The latest payloads of a server, in memory only."""
 
     def __init__(self) -> None:
         self._payloads: OrderedDict[str, RememberedPayload] = OrderedDict()
 
     def keep(self, document: Mapping[str, Any], arguments: Mapping[str, Any]) -> RememberedPayload:
-        """Keep the transactions of a document of `swapcli calldata`, and return them with their URI."""
+        """Keep the transactions in a document of `swapcli calldata`, and return them with their URI."""
         network = str(document["network"])
         kept = {name: document[name] for name in ("network", "expiresAt", "transactions") if name in document}
         text = to_json(kept)
@@ -67,6 +67,6 @@ class PayloadMemory:
         return payload
 
     def read(self, uri: str) -> tuple[str, str] | None:
-        """Return the text of a payload and its media type, None if there is none."""
+        """Return the text of a payload and its media type, or None if there is none."""
         payload = self._payloads.get(uri)
         return (payload.text, _JSON) if payload else None

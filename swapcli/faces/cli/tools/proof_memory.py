@@ -1,4 +1,4 @@
-"""Proofs of quotes that a server has returned, by URI: they are too long for a response."""
+"""The proofs of quotes that a server has returned, by URI, because they are too long for a response."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from swapcli.faces.mcp.tool import Resource
 
 URI: Final = "swapcli://proof/"
 MAX_PROOFS: Final = 16
-"""The number of newest proofs to keep: each takes up to a few hundred kilobytes."""
+"""Number of latest proofs to keep. Each takes up to a few hundred kilobytes."""
 _DIGEST_CHARACTERS: Final = 16
 _JSON: Final = "application/json"
 
 
 class ProofMemory:
-    """The newest proofs of a server, in memory only."""
+    """The latest proofs of a server, in memory only."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()
 
     def keep(self, text: str) -> Resource:
-        """Keep the document of a proof, and return the resource that clients read."""
+        """Keep the document of a proof, and return the MCP resource through which clients read it."""
         uri = URI + hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARACTERS]
         self._texts[uri] = text
         self._texts.move_to_end(uri)
@@ -31,6 +31,6 @@ class ProofMemory:
         return Resource(uri, uri.removeprefix(URI), "Proof of a quote, for scripts/check_proof.py", _JSON, len(text))
 
     def read(self, uri: str) -> tuple[str, str] | None:
-        """Return the text of a proof and its media type; None if it is not kept."""
+        """Return the text of a proof and its media type, or None if it is not kept."""
         text = self._texts.get(uri)
         return None if text is None else (text, _JSON)

@@ -1,4 +1,5 @@
-"""The resources and the prompt of the server: the skill, the help topics, and the payloads and proofs it has made."""
+"""The resources and the prompt of the MCP server: the skill, the help topics, and the payloads and proofs made so
+far."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _MARKDOWN, _PLAIN = "text/markdown", "text/plain"
 
 
 def build_resources(payloads: PayloadMemory, proofs: ProofMemory) -> Resources:
-    """Return the resources of a server; `payloads` are those that it builds, `proofs` those of its quotes."""
+    """Return the resources of a server. `payloads` are the payloads that it builds, and `proofs` the proofs of its
+    quotes."""
     topics = (
         Resource(_TOPIC_URI + name, name, topic_text(name).partition("\n")[0], _PLAIN, len(topic_text(name)))
         for name in ORDER

@@ -1,4 +1,5 @@
-"""The JSON schemas of the tools: inputs from the types of the commands' options, documents from those of their JSON."""
+"""The JSON schemas of the tools: inputs from the types of the commands' options, documents from the types of their
+JSON."""
 
 from __future__ import annotations
 
@@ -70,19 +71,19 @@ _DESCRIPTIONS: dict[str, str] = {
     "networks": "",
     "tokens": "Symbols or addresses.",
 } | {each.name: each.tool for each in QUOTE_PARAMETERS if each.tool is not None}
-"""Descriptions of arguments that are shorter than the help of their options, or say what only agents need."""
+"""Descriptions of arguments that are shorter than their options' help, or say what only agents need to know."""
 _SCHEMA_VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
 def printed_by() -> dict[str, str]:
-    """Return where the documents of the tools occur, by document."""
+    """Return where each document of the tools is used, by the document's name."""
     answers = {f"{PREFIX}{each.name}": f"the tool {each.name} of swapcli mcp" for each in TOOLS}
     inputs = {f"{PREFIX}{each.name}{INPUT}": f"the arguments of the tool {each.name}" for each in TOOLS}
     return {**answers, **inputs, ERROR: "every tool of swapcli mcp that fails"}
 
 
 def build_schema(document: str) -> JsonSchema:
-    """Return the JSON schema of a document of a command or a tool. Raises `InvalidOption` if there is none."""
+    """Return the JSON schema of a command's or a tool's document. Raises `InvalidOption` if there is none."""
     from swapcli import JsonSchema, schema
 
     if document in (*DOCUMENTS, NETWORK_FILE):
@@ -106,7 +107,8 @@ def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_O
 
 
 def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
-    """Return the same as the server lists it, for which models pay by the character."""
+    """Return the schema of a tool's arguments in the short form that the server lists, because models pay by the
+    character."""
     properties = {name: _argument_schema(tool, each) for name, each in allowed_parameters(tool, server).items()}
     properties |= {name: _OWN[name] for name in tool.own_arguments()}
     if tool.stdin == CALLDATA:
@@ -117,7 +119,7 @@ def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_
 
 
 def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the schema of a tool's full document: that of its command, with its amounts in whole tokens."""
+    """Return the schema of a tool's full document: the command's document, with its amounts in whole tokens added."""
     from swapcli.interface.json_schemas import build_tool_schema
 
     types = TOOL_DOCUMENTS.get(tool.name) or DOCUMENTS[tool.document]

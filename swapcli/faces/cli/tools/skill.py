@@ -26,7 +26,7 @@ INSTRUCTIONS = (
     'Responses are brief; detail "full" returns everything. For the rest of a list, pass nextOffset as offset.',
     "After an error, make the call in next. If next has no tool, its reason says what to do.",
 )
-"""The rules for agents, in the order of their work."""
+"""The rules for agents, in the order in which they need them."""
 _USES = (
     "Use it for prices, quotes and the depth of token pairs, for unsigned swap transactions, and to check a payload"
     " before it is signed."
@@ -36,7 +36,7 @@ _RESPONSES, _LIMITS = "THE RESPONSES", "WHAT NO TOOL DOES"
 
 
 class WorkedExample(NamedTuple):
-    """A user's question, the calls that answer it, and how to answer the user from their responses."""
+    """A user's question, the tool calls to make for it, and how to answer the user from the responses."""
 
     question: str
     calls: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -90,12 +90,12 @@ EXAMPLES: tuple[WorkedExample, ...] = (
 
 
 def instructions() -> str:
-    """Return the text that an agent gets when it connects."""
+    """Return the text that an agent receives when it connects."""
     return " ".join((PURPOSE, *INSTRUCTIONS))
 
 
 def skill() -> str:
-    """Return the skill as Markdown with front matter, as agents load it from a file."""
+    """Return the skill as Markdown with front matter, the form in which agents load it from a file."""
     return "\n".join(_skill_lines()) + "\n"
 
 

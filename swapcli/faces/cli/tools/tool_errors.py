@@ -1,4 +1,4 @@
-"""The errors of tools: those of the command line, in the words of a tool, with the next step of an agent."""
+"""The errors of tools: the command line's errors in the words of a tool, with the next step for the agent."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class NextStep(NamedTuple):
-    """The step after an error with some code: a tool, the arguments of the call that it takes too, and the reason.
+    """The step after an error with a given code: a tool, which of the failed call's arguments to pass to it, and the
+    reason.
 
-    `renamed` are arguments of the call by the names that the tool has for them. Without a tool a person has to decide,
-    and an agent must not.
+    `renamed` maps arguments of the failed call to the tool's names for them. Without a tool, the agent must leave the
+    decision to a person.
     """
 
     reason: str
@@ -32,15 +33,22 @@ _AMOUNT_PAIR = ("network", "token_in", "token_out")
 _ASK = "tell the user, who must decide; do not change a limit or an address to get around it"
 NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
     {
-        "UNKNOWN_NETWORK": NextStep("networks lists the names", "networks"),
-        "UNKNOWN_TOKEN": NextStep("tokens finds symbols and addresses by a part of the name", "tokens", ("network",)),
-        "AMBIGUOUS_TOKEN": NextStep("tokens shows which address has the most pools", "tokens", ("network",)),
-        "UNKNOWN_PROTOCOL": NextStep("protocols lists the names", "protocols", ("network",)),
-        "NO_ROUTE": NextStep(
-            "pools shows which pools trade a token", "pools", ("network",), MappingProxyType({"token_in": "token"})
+        "UNKNOWN_NETWORK": NextStep("the tool networks lists the names", "networks"),
+        "UNKNOWN_TOKEN": NextStep(
+            "the tool tokens finds symbols and addresses by part of a name", "tokens", ("network",)
         ),
-        "INSUFFICIENT_LIQUIDITY": NextStep("depth shows the largest amounts", "depth", _AMOUNT_PAIR),
-        "PRICE_IMPACT_TOO_HIGH": NextStep("depth shows up to which amount the impact is low", "depth", _AMOUNT_PAIR),
+        "AMBIGUOUS_TOKEN": NextStep("the tool tokens shows which address has the most pools", "tokens", ("network",)),
+        "UNKNOWN_PROTOCOL": NextStep("the tool protocols lists the names", "protocols", ("network",)),
+        "NO_ROUTE": NextStep(
+            "the tool pools shows which pools trade a token",
+            "pools",
+            ("network",),
+            MappingProxyType({"token_in": "token"}),
+        ),
+        "INSUFFICIENT_LIQUIDITY": NextStep("the tool depth shows the largest amounts", "depth", _AMOUNT_PAIR),
+        "PRICE_IMPACT_TOO_HIGH": NextStep(
+            "the tool depth shows up to which amount the impact is low", "depth", _AMOUNT_PAIR
+        ),
         "UNREAD_GAIN_TOO_HIGH": NextStep(
             "the user's own node would read more pools: tell the user, or use a smaller amount if the user agrees"
         ),
@@ -49,7 +57,7 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
             "never sign a payload built on them"
         ),
         "LIVE_UNAVAILABLE": NextStep(
-            "no node responds: health shows the known state; the user can set a node", "health"
+            "no node responds: the tool health shows which state is known; the user can set a node", "health"
         ),
         "UNSAFE_RECIPIENT": NextStep(_ASK),
         "SLIPPAGE_TOO_HIGH": NextStep(_ASK),
@@ -63,7 +71,7 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         "INTERNAL": NextStep("tell the user: this is a bug in swapcli"),
     }
 )
-"""The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
+"""The next step by error code. For other codes, it depends on the branch of the error tree and the exit status."""
 _USAGE_STATUS = 2
 _CORRECT = "correct the call as message and hint describe"
 
@@ -72,7 +80,7 @@ Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, A
 
 @own_document
 def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> ToolErrorJson:
-    """Return the error of a tool from that of the command line; None is a tool that does not exist."""
+    """Return a tool's error, made from the command line's error. `tool` is None if the called tool does not exist."""
     hint = error.get("hint")
     if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
         hint = None  # it would be to leave out an option that every call of this tool has
@@ -87,7 +95,7 @@ def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
     """Return the repaired call, the call of a tool that helps, or none. Never the call that failed."""
     if error["retryable"]:
         wait_s = error.get("details", {}).get("retryAfterS", 5)
-        return _without_call(f"this may pass: retry the same call in {wait_s} seconds, at most twice")
+        return _without_call(f"this may be temporary: retry the same call in {wait_s} seconds, at most twice")
     if tool is None:
         return _same_call_of_another(arguments, error)
     for repair in _REPAIRS:

@@ -1,7 +1,7 @@
 """Which commands are tools, under which names, and which of their options an agent may set.
 
-Options that read or write files, name other hosts or run programs are never among them: those are for the person who
-starts the server, on its own command line or in the settings.
+An agent may never set options that read or write files, name other hosts or run programs. The person who starts the
+server sets them, on its command line or in the settings.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ ORDER_FIELDS = (TOKEN_IN, TOKEN_OUT, AMOUNT)
 TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 """Arguments of the tools that name one token."""
 MAX_ORDERS = 15
-"""Orders of a batch: the most that fit in one response."""
+"""Maximum number of orders in a batch, so that the result fits into one response."""
 
 
 class ToolDefinition(NamedTuple):
     """A tool: its command, and the parameters of the command that an agent may set, by name.
 
-    `required` are those without which the tool cannot be called. `document` is the name of the command's output in
-    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
-    values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
-    limit and offset select from. With `takes_payload` the argument payload replaces the required ones. With `has_proof`
-    the server keeps the file that the command writes for --proof.
+    `required` are the parameters without which the tool cannot be called. `document` is the name of the command's
+    output in `DOCUMENTS`. If the output is a list, it goes into the field `list_field` of an object. `description` is
+    for agents. `defaults` are values that the agent cannot set, and `stdin` is the argument that is passed on stdin.
+    `paged` is the list to which limit and offset apply. With `takes_payload`, the argument payload replaces the
+    required ones. With `has_proof`, the server keeps the file that the command writes for --proof.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ToolDefinition(NamedTuple):
     needs_node: bool = False
 
     def own_arguments(self) -> tuple[str, ...]:
-        """Return the arguments that the server handles, and not the command."""
+        """Return the arguments that the server handles, rather than the command."""
         pages = (LIMIT, OFFSET) if self.paged else ()
         orders = (ORDERS,) if ORDERS in self.required else ()
         proof = (PROOF,) if self.has_proof else ()
@@ -111,7 +111,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "find_pools", "sync", "Look up the pools of a token", "sync",
-        "Look up the pools of a token that no other tool knows, by its address, on a node. Later calls with this"
+        "Look up the pools of a token, by its address, on a node, if no other tool finds it. Later calls with this"
         " address use these pools. Takes up to a minute.",
         (), ("network", "tokens"), needs_node=True,
     ),
@@ -149,12 +149,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "allowance", "allowance", "Show an allowance", "allowance",
-        "Show how much of an account's token a spender may take; by default, the network's router.",
+        "Show how much of an account's token a spender (by default the network's router) may take.",
         ("spender",), ("network", "owner", "token"), needs_node=True,
     ),
     ToolDefinition(
         "health", "health", "Check networks", "health",
-        "Quote a sample order on each network, or on the networks named.",
+        "Quote a sample order on each network, or on the given networks.",
         ("networks", "block", "offline", "max_age"), list_field="health",
     ),
     ToolDefinition(

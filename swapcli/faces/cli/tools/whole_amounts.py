@@ -1,4 +1,4 @@
-"""The amounts of a document in whole tokens, beside the raw ones: agents should not count zeros."""
+"""The amounts in a document, in whole tokens next to base units, so that agents need not count zeros."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BOUGHT = frozenset(
 _OF_TOKEN = frozenset({"amount", "allowance"})
 _SOLD_TOKENS, _BOUGHT_TOKENS = ("inputToken", "tokenIn", "token_in"), ("outputToken", "tokenOut", "token_out")
 _ORDERS = ("order", "route", "quote", "swap")
-"""The fields of a document that hold its order, where the document itself names no tokens."""
+"""The fields of a document that contain its order, if the document itself names no tokens."""
 
 FindToken = Callable[[object], Token | None]
 
@@ -34,9 +34,10 @@ class _Tokens(NamedTuple):
 
 
 def whole_amounts(document: object, network: Network | None) -> list[dict[str, str]]:
-    """Return each amount whose token is known: its path, its whole tokens, its symbol, and itself.
+    """Return each amount whose token is known: its path in the document, the whole tokens, the symbol, and the raw
+    amount.
 
-    `network` is that of the document, with the tokens that the document only names by address or symbol.
+    `network` is the document's network. It has the tokens that the document names only by address or symbol.
     """
     known = (
         {}

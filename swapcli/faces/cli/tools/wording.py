@@ -1,4 +1,4 @@
-"""Texts of commands in the words of a tool: arguments instead of options, tools instead of commands."""
+"""Rewrite the texts of commands for a tool: arguments instead of options, tools instead of commands."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ _COMMAND = re.compile(r"\bswapcli ([a-z]+)(?: [a-z]+)?(?= (?:lists|shows|has|say
 _USERS_COMMAND = re.compile(r"\bswapcli [^;,.]*")
 _QUOTED = re.compile(r'("[^"]*")')
 _SETTINGS = {"rpc-url": "the setting rpc_url", "api-url": "the setting api_url", "store": "the setting store_dir"}
-"""Options that only the user has, and the settings that have the same effect."""
+"""Options that only the user can set, and the settings with the same effect."""
 _PHRASES = {
     "give --rpc-url URL, or set ": "ask the user to set rpc_url or ",
     "give --rpc-url URL": "ask the user to set rpc_url",
     "add --offline": "set offline to true",
 }
-"""Phrases about options that would not be sentences if only the option were replaced."""
+"""Replacements for phrases about options in which replacing only the option would not give a sentence."""
 _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 
 def in_words_of(tool: ToolDefinition, document: Any) -> Any:
-    """Return a text, or a document, in the words of a tool: options are its arguments, and others the user's.
+    """Return a text or a document rewritten for a tool. The tool's own options become arguments; all others are called
+    the user's options.
 
-    Quoted text stays as it is: an agent wrote it.
+    Quoted text stays unchanged, because an agent wrote it.
     """
     if isinstance(document, dict):
         return {key: in_words_of(tool, each) for key, each in document.items()}

@@ -86,7 +86,7 @@ def test_a_key_is_revoked_by_id_or_name(env: dict[str, str], tmp_path: Path, nam
 def test_one_of_several_keys_is_named_by_its_id(env: dict[str, str]) -> None:
     first, second = (run_swapcli("keys", "create", "Acme", "--json", env=env) for _ in range(2))
     ids = [first.json["id"], second.json["id"]]
-    warning = f'warning: "Acme" now has 2 keys: to revoke an older one, give its id: {ids[0]}'
+    warning = f'warning: "Acme" now has 2 keys; to revoke an older one, use its id: {ids[0]}'
     assert (first.stderr, second.stderr) == ("", f"{warning}\n")
     refused = run_swapcli("keys", "revoke", "Acme", "--json", env=env)
     assert (refused.exit_code, refused.error["details"]["ids"]) == (2, ids)

@@ -159,7 +159,7 @@ def test_pages_that_do_not_exist_are_rejected(page: dict[str, Any]) -> None:
         (ORDER | {"slippage": True}, "slippage: expected a number, not True", None),
         (ORDER | {"reverse": "yes"}, "reverse: expected true or false, not 'yes'", None),
         (ORDER | {"exclude_protocols": [9]}, "exclude_protocols: expected an array of strings, not [9]", None),
-        (ORDER | {"amount": "1" * (MAX_TEXT + 1)}, "amount: 10,001 characters are too many", "at most 10,000"),
+        (ORDER | {"amount": "1" * (MAX_TEXT + 1)}, "amount: 10,001 characters are too many", "use at most 10,000"),
         (ORDER | {"token_in": "E\0"}, "token_in: has invalid characters", None),
         (ORDER | {"token_in": "\ud800"}, "token_in: has invalid characters", None),
     ],

@@ -31,7 +31,7 @@ _is_range = re.compile(r"([0-9][0-9,_]{0,23})\.\.([0-9][0-9,_]{0,23})").fullmatc
 
 
 class BlockAnswer(NamedTuple):
-    """The quotes of one block, or the error that ends the backtest."""
+    """The quotes at one block, or the error that ends the backtest."""
 
     quotes: "list[BacktestQuote]"
     error: SwapcliError | None = None

@@ -13,9 +13,9 @@ from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 
 
 def read_orders(name: str, find: Callable[[str], Token], *, raw: bool) -> list[BacktestOrder]:
-    """Return the orders in a file; an order without an id is numbered as `read_entries` does.
+    """Return the orders in a file. An order without an id gets a number, as in `read_entries`.
 
-    `find` returns a token by its symbol or address; with `raw`, amounts are in base units. Raises `InvalidInput` with
+    `find` returns a token by its symbol or address. With `raw`, amounts are in base units. Raises `InvalidInput` with
     the number of a malformed line.
     """
     shown = shown_name(name)

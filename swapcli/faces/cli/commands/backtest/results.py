@@ -1,4 +1,4 @@
-"""The file of a backtest's quotes, to which an interrupted backtest can add the rest."""
+"""The results file of a backtest. An interrupted backtest can resume and append the missing quotes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORMATS: Final = (OutputFormat.JSON, OutputFormat.CSV)
 
 
 class BacktestResults:
-    """An open file of results; rows are written a block at a time."""
+    """An open results file. Rows are written one block at a time."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self._name, self._file = name, file
@@ -33,10 +33,10 @@ class BacktestResults:
     def read_earlier(
         self, blocks: Sequence[int], orders: Sequence[BacktestOrder], quote: Callable[[int], list[BacktestQuote]]
     ) -> list[BacktestQuote]:
-        """Return the quotes of the blocks that are complete in the file, and remove all others from it.
+        """Return the quotes of all blocks that are complete in the file, and remove an incomplete block at its end.
 
-        `quote` quotes the last of these blocks again. Raises `InvalidInput` if its results, or the order of the rows,
-        do not match this backtest.
+        `quote` is called for the last complete block. Raises `InvalidInput` if it returns other results than the file
+        has, or if the rows in the file do not match this backtest's orders and blocks.
         """
         found: list[BacktestQuote] = []
         size = 0
@@ -70,7 +70,7 @@ class BacktestResults:
             raise InvalidInput(
                 f"the results of block {last[0].block:,} in {self._name} differ from a fresh run: the settings, the "
                 "known pools or the orders have changed",
-                hint="restore them, or write to a new file",
+                hint="restore the earlier ones, or write to a new file",
                 details={"block": last[0].block},
             )
         return found
@@ -115,7 +115,7 @@ class BacktestResults:
 
     def _foreign(self, number: int) -> InvalidInput:
         return InvalidInput(
-            f"line {number} of {self._name} is not the next result of this backtest",
+            f"line {number} of {self._name} does not match the blocks and orders of this backtest",
             hint="use the same blocks and orders, or write to a new file",
             details={"line": number},
         )
@@ -128,6 +128,6 @@ def _are_equal(before: Sequence[BacktestQuote], now: Sequence[BacktestQuote]) ->
 
 @contextmanager
 def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
-    """Open a file of results. Raises as `open_results_file`."""
+    """Open a results file. Raises the same errors as `open_results_file`."""
     with open_results_file(name, resume=resume, hint_without_file="--format csv prints each quote") as file:
         yield BacktestResults(name, file)

@@ -1,4 +1,4 @@
-"""The text of `backtest`: the spread of each order's quotes."""
+"""The text that `backtest` prints, with the spread of each order's quotes."""
 
 from __future__ import annotations
 

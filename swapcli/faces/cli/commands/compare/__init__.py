@@ -1,4 +1,4 @@
-"""`swapcli compare`: the ways to fill one order, and the offers of services with the same API."""
+"""`swapcli compare`: compare the ways to fill one order, including offers of services with the same API."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

@@ -47,7 +47,7 @@ def build_comparison_details(found: Comparison) -> DetailView:
 
 
 def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the list; `bought` is the symbol of the bought token.
+    """Return the columns of the comparison. `bought` is the symbol of the bought token.
 
     With simulations, the simulated amount comes before the quoted one.
     """
@@ -82,9 +82,9 @@ def _footer(found: Comparison) -> Iterator[str]:
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as CSV rows, each with the order, the kind of its state and the source of its gas value.
+    """Return the alternatives as CSV rows, each with the order, the state's kind and the source of the gas value.
 
-    The warnings are the split route's, and apply to all rows quoted here.
+    The warnings are those of the split route, and apply to all rows quoted on this machine.
     """
     own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
     is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]

@@ -40,7 +40,7 @@ COLUMNS = (
 
 
 def build_decode_view(decoded: DecodedPayload, *, verbose: bool = False) -> DetailView:
-    """Build the view of a decoded payload. Its first line is the verdict; with `verbose` it has base units too."""
+    """Build the view of a decoded payload. Its first line is the verdict. With `verbose`, it also has base units."""
     words = _Words(decoded.review, verbose=verbose)
     listing = [words.swap_list()] if decoded.review.swaps else []
     facts = [*words.facts(decoded.reviewed_at_s), *_state(decoded)]

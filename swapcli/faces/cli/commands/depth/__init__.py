@@ -1,4 +1,5 @@
-"""`swapcli depth`: price impact over a ladder of amounts, and the amounts at which it reaches certain levels."""
+"""`swapcli depth`: price impact over a ladder of amounts, and the amounts at which the impact reaches certain
+levels."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

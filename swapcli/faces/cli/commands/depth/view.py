@@ -1,4 +1,4 @@
-"""The depth of a market as text with bars."""
+"""The view of market depth, as text with bars."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ MAX_BAR_WIDTH: Final = 24
 _IMPACT: Final = Column("impact", is_whole=True)
 _GAP: Final = 2
 _SMALLEST_BAR: Final = 0.0001
-"""The price impact of an empty bar: bars grow with its logarithm, because it covers several orders of magnitude."""
+"""The price impact at which a bar is empty. Bars grow with the logarithm of the impact, which covers several orders of
+magnitude."""
 _FEES: Final = {
     ImpactBasis.USD: "pool fees included",
     ImpactBasis.POOLS: "without pool fees",
@@ -30,7 +31,7 @@ _FEES: Final = {
 
 
 def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
-    """Build the view of a depth; with the `width` of the terminal, it has bars if there is room for them."""
+    """Build the view of market depth. If the terminal's `width` is given and leaves room, it has bars."""
     title = f"Depth of {symbol(depth.token_in)} → {symbol(depth.token_out)} on {depth.network.name}"
     lists = (_level_list(depth), _point_list(depth, width))
     return DetailView(printable(title), tuple(_facts(depth)), lists=lists, label=unreal_label(depth.figures.state))
@@ -53,12 +54,12 @@ def _level_list(depth: Depth) -> ListView:
 
 
 def level_columns(sold: str, bought: str) -> tuple[Column, ...]:
-    """Return the columns of the list of levels, for the symbols of the tokens."""
+    """Return the columns of the list of impact levels. `sold` and `bought` are the tokens' symbols."""
     return _IMPACT, *_amount_columns(sold, bought), Column("at the next amount")
 
 
 def point_columns(sold: str, bought: str, *, has_bars: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the list of quotes, for the symbols of the tokens."""
+    """Return the columns of the list of quotes. `sold` and `bought` are the tokens' symbols."""
     return *_amount_columns(sold, bought), _IMPACT, *[Column(BAR_TITLE, is_whole=True)] * has_bars
 
 

@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def build_health_list(found: HealthReport) -> ListView:
-    """Build the list. Unknown values are dashes; messages are shown only if they add to the row."""
+    """Build the list. Unknown values are dashes. A message is shown only if it adds information to its row."""
     rows = [_row(health) for health in found.networks]
     has_messages = any(row[-1] != ABSENT for row in rows)
     columns = health_columns(has_messages=has_messages, has_nodes=bool(found.nodes))
@@ -43,7 +43,7 @@ def build_health_list(found: HealthReport) -> ListView:
 
 
 def health_columns(*, has_messages: bool, has_nodes: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the table; if the columns about nodes do not fit, they get a separate table."""
+    """Return the columns of the table. If the columns about nodes do not fit, they go to a separate table."""
     nodes = [column._replace(goes_below=True) for column in NODE_COLUMNS] if has_nodes else []
     return (*COLUMNS, *[Column("message")] * has_messages, *nodes)
 

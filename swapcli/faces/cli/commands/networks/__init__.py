@@ -193,7 +193,7 @@ def _probe(session: Session, name: str | None) -> int:
         raise UnhealthyError(
             f"{found.network} has no public nodes",
             details={"networks": [found.network]},
-            hint=f"add some to networks.{found.network}.public_rpc_urls",
+            hint=f"add URLs to networks.{found.network}.public_rpc_urls",
         )
     if not found.can_quote:
         raise UnhealthyError(

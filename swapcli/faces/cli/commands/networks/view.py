@@ -1,4 +1,4 @@
-"""Networks in detail, and changes to the files that describe them."""
+"""The views of a network's details, and of changes to network files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _OUTCOMES = ("contradicted", "unknown", "confirmed")
 _CHANGES = {
     "listed": "is now one of your networks",
     "extended": "is extended",
-    "replaced": "is described by your file instead of swapcli's own definition",
+    "replaced": "is now defined by your file instead of swapcli's own definition",
     "described": "is added",
 }
 
@@ -99,7 +99,8 @@ _SHORT = 100
 
 
 def build_network_list(found: NetworkList) -> ListView:
-    """Build the list of networks, with links to their routers' pages; packages have a column if there are any."""
+    """Build the list of networks, with links to the routers' explorer pages. If any network comes from a package, a
+    column names the packages."""
     pages = [each.router_page for each in found.networks]
     links = tuple({"router": page} if page else {} for page in pages)
     rows = tuple(map(_row, found.networks))
@@ -125,7 +126,8 @@ def _row(listed: ListedNetwork) -> tuple[str, ...]:
 
 
 def build_network_details(found: NetworkDetails, *, verbose: bool = False) -> DetailView:
-    """Build the details of a network: facts and routers; with `verbose` also tokens, protocols, contracts, sources."""
+    """Build the details of a network: facts and routers. With `verbose`, it also has tokens, protocols, contracts,
+    sources."""
     network = found.network
     lists = [_routers(found)]
     if verbose:
@@ -139,7 +141,7 @@ def build_network_details(found: NetworkDetails, *, verbose: bool = False) -> De
 
 
 def build_added_details(added: AddedNetwork) -> DetailView:
-    """Build the effect of a network file, with the number of its entries."""
+    """Build the view of an added network file, with the number of its entries."""
     network = added.network
     entries = ", ".join(
         f"{count} {key if count != 1 else key.removesuffix('s')}" for key, count in added.entries.items()
@@ -156,7 +158,7 @@ def build_added_details(added: AddedNetwork) -> DetailView:
 
 
 def build_removed_details(removed: RemovedNetwork) -> DetailView:
-    """Build what was removed."""
+    """Build the view of a removed network."""
     rest = "swapcli's own definition is used again" if removed.is_packaged else "the network is no longer defined"
     return DetailView(
         title=f"{printable(removed.network)} removed: {rest}",
@@ -166,7 +168,8 @@ def build_removed_details(removed: RemovedNetwork) -> DetailView:
 
 
 def build_check_details(found: NetworkCheck, *, verbose: bool = False) -> DetailView:
-    """Build the details of a check: what the chain contradicts or cannot tell; with `verbose` also what it confirms."""
+    """Build the details of a check: the facts that the chain contradicts or cannot confirm. With `verbose`, it also has
+    the confirmed facts."""
     shown = [each for each in found.facts if verbose or each.outcome is not FactOutcome.CONFIRMED]
     ordered = sorted(shown, key=lambda each: _OUTCOMES.index(each.outcome.value))
     rows = tuple(

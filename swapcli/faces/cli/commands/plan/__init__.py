@@ -32,7 +32,7 @@ _PLAN, _PART = "Plan", "Parts of a saved plan"
 
 
 class PlanOptions(NamedTuple):
-    """How to plan the order."""
+    """Options for how to plan the order."""
 
     over: Annotated[str | None, option("--over", "Time for the whole sale: 4h or 2d.", _PLAN, "DURATION")] = None
     parts: Annotated[str | None, option("--parts", "Number of parts, or auto.  [default: auto]", _PLAN, "N")] = None
@@ -48,7 +48,7 @@ class PlanOptions(NamedTuple):
 
 
 class PlanOutputs(NamedTuple):
-    """The files to which to write a plan."""
+    """Options for the files that receive a plan."""
 
     save: Annotated[str | None, option("--save", "Also write the plan to this new file.", OUTPUT, "FILE")] = None
     orders: Annotated[
@@ -57,7 +57,7 @@ class PlanOutputs(NamedTuple):
 
 
 class PartOptions(NamedTuple):
-    """Which saved plan to continue, and how."""
+    """Options for continuing a saved plan."""
 
     next_part: Annotated[str | None, option("--next", "Build the part of this plan that is due.", _PART, "FILE")] = None
     done: Annotated[str | None, option("--done", "Mark the built part of this plan as executed.", _PART, "FILE")] = None

@@ -53,7 +53,7 @@ def build_next_part(
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
-    """Build, record and print the part that is due. Raises as `build_due_part`."""
+    """Build, record and print the part that is due. Raises the same errors as `build_due_part`."""
     if payload.permit or order.proof is not None:
         name = "--permit" if payload.permit else "--proof"
         raise InvalidOption(f"{name} cannot be combined with --next", hint="remove it")

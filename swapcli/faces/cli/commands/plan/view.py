@@ -1,4 +1,4 @@
-"""A plan as a table or plain text: its parts, its costs compared with a single swap, and the refill of the pools."""
+"""A plan as a table or plain text: its parts, its costs compared with a single swap, and how the pools refill."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def build_progress_details(progress: PlanProgress) -> DetailView:
 
 
 def part_columns(sold: str, bought: str) -> tuple[Column, ...]:
-    """Return the columns of the parts, for the symbols of the tokens."""
+    """Return the columns of the table of parts. `sold` and `bought` are the tokens' symbols."""
     return (
         Column("part", is_whole=True),
         Column("time", is_whole=True),
@@ -70,7 +70,7 @@ def part_columns(sold: str, bought: str) -> tuple[Column, ...]:
 
 
 def progress_columns(sold: str) -> tuple[Column, ...]:
-    """Return the columns of the parts of a saved plan."""
+    """Return the columns of the table of a saved plan's parts. `sold` is the sold token's symbol."""
     return (
         Column("part", is_whole=True),
         Column("time", is_whole=True),
@@ -80,7 +80,7 @@ def progress_columns(sold: str) -> tuple[Column, ...]:
 
 
 def cost_columns(bought: str) -> tuple[Column, ...]:
-    """Return the columns of the forecasts, for the symbol of the bought token."""
+    """Return the columns of the table of forecasts. `bought` is the bought token's symbol."""
     return (
         Column("forecast", readable_width=18),
         Column(f"expected {bought}"),
@@ -109,7 +109,7 @@ def _gain(plan: Plan) -> Fact:
         gains = [schedule.one_shot.cost - forecast.cost for forecast in schedule.extremes]
         shown = " to ".join(_estimate(gain, token) for gain in gains)
         return Fact(
-            "Gain", f"{shown} {symbol(token)}", "compared with a single swap now: without refill, and with full refill"
+            "Gain", f"{shown} {symbol(token)}", "compared with a single swap now, without refill and with full refill"
         )
     if not schedule.waiting_gains:
         return Fact("Gain", "none", "waiting gains nothing here: sell in a single swap")
@@ -154,8 +154,8 @@ def _band_note(plan: Plan) -> str:
     numbers = f"{outside[0]} to {outside[-1]}" if is_range else ", ".join(map(str, outside))
     parts, them = (f"part {numbers}", "it") if len(outside) == 1 else (f"parts {numbers}", "them")
     return (
-        f"Unless the pools refill, {parts} will be outside the price band: --next will reject {them}. Then make a new"
-        " plan."
+        f"Unless the pools refill, {parts} will be outside the price band: --next will reject {them}. In that case"
+        " make a new plan."
     )
 
 

@@ -1,4 +1,4 @@
-"""The text that `prove` prints: the findings of each stage, every difference, and the place of the report."""
+"""The text that `prove` prints: the findings of each stage, every difference, and the report's path."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _ALERT = "Alert"
 
 
 class AlertOptions(NamedTuple):
-    """When to send an alert, and how."""
+    """Options for when and how to send an alert."""
 
     when: Annotated[
         str | None,
@@ -49,11 +49,12 @@ class AlertOptions(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether any of them is set."""
+        """Whether any alert option is set."""
         return (self.when, self.notify, self.run) != (None, None, None)
 
     def check(self, *, is_watch: bool) -> None:
-        """Raise `InvalidOption` unless none are set, or a watch has a condition and exactly one way to send alerts."""
+        """Raise `InvalidOption` if there are alert options, but not a watch, a condition and exactly one way to send
+        alerts."""
         if not self.is_set:
             return
         if not is_watch:
@@ -176,7 +177,9 @@ def _check_watch_alone(
         raise InvalidOption(f"--watch needs a fixed amount, not {amount}", hint="write an amount, such as 1.5")
     shown.check(session.output)
     if shown.view is not None and _prints_json(session.output, output):
-        raise InvalidOption("--watch prints JSON in a pipe, which excludes --view", hint="add --format plain")
+        raise InvalidOption(
+            "--watch prints JSON to a pipe, so it cannot be combined with --view", hint="add --format plain"
+        )
 
 
 def _prints_json(printed: Output, output: OutputOptions) -> bool:

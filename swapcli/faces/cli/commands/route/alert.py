@@ -1,7 +1,7 @@
 """Alerts of `swapcli route --watch`: a condition on a field of the quote, reported once when it is first met.
 
-A thread delivers them, so a slow receiver does not delay quotes, and repeats deliveries until they succeed, as long as
-their quote is not too old. A quote on old state is not checked.
+A thread delivers alerts, so a slow receiver does not delay quotes. It retries each delivery until it succeeds or the
+alert's quote is too old. Quotes on old state are not checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _EXAMPLE: Final = "write FIELD OP NUMBER, as in --when 'outputAmount >= 47000000
 FIRST_RETRY_S: Final = 1.0
 MAX_RETRY_S: Final = 15.0
 _JOIN_S: Final = 2.0
-"""Time for a delivery in progress when the watch ends. The thread is a daemon."""
+"""Time that a delivery in progress gets when the watch ends. The thread is a daemon."""
 
 
 class Condition(NamedTuple):
@@ -58,7 +58,7 @@ class Condition(NamedTuple):
         return cls(f"{match[1]} {match[2]} {match[3]}", match[1], match[2], limit)
 
     def value(self, document: Mapping[str, Any]) -> Decimal | None:
-        """Return the value of the field; None if it is unknown. Raises `InvalidOption` if it is not a number."""
+        """Return the value of the field, or None if it is unknown. Raises `InvalidOption` if it is not a number."""
         text = select_field(document, self.field, option="--when")
         if text == "null":
             return None
@@ -71,14 +71,14 @@ class Condition(NamedTuple):
         return value
 
     def holds(self, value: Decimal) -> bool:
-        """Return whether the condition is true for a value of the field."""
+        """Return whether `value` meets the condition."""
         return _OPERATORS[self.operator](value, self.limit)
 
 
 class Alert(NamedTuple):
     """An alert: the condition, the value that met it, and the quote's document.
 
-    `clock_offset_s` is as in the quote's `StateSource`.
+    `clock_offset_s` is the same as in the quote's `StateSource`.
     """
 
     when: str
@@ -93,15 +93,15 @@ class Alert(NamedTuple):
 
 
 class Receiver(Protocol):
-    """Receives alerts."""
+    """A receiver of alerts."""
 
     def deliver(self, alert: Alert) -> None:
-        """Deliver an alert once. Raises `UpstreamError`; `UpstreamRejected` if another attempt would be rejected as
-        well."""
+        """Deliver an alert once. Raises `UpstreamError`, or `UpstreamRejected` if trying again would not help."""
 
 
 class AlertQueue:
-    """Delivers alerts on a thread, and repeats failed deliveries until the quote's state is older than `max_age_s`."""
+    """A queue of alerts, which a thread delivers. A failed delivery is retried until the quote's state is older than
+    `max_age_s`."""
 
     def __init__(self, receiver: Receiver, note: Callable[[str], object], clock: Clock, max_age_s: int) -> None:
         self._receiver, self._note, self._clock, self._max_age_s = receiver, note, clock, max_age_s
@@ -115,7 +115,8 @@ class AlertQueue:
 
     @contextmanager
     def delivering(self) -> Iterator[None]:
-        """Deliver alerts during the context; a delivery in progress at its end may take `_JOIN_S`."""
+        """Deliver alerts while the context is open. At its end, a delivery in progress gets `_JOIN_S` seconds to
+        finish."""
         self._thread.start()
         try:
             yield
@@ -152,10 +153,10 @@ class AlertQueue:
 
 
 class AlertingDisplay:
-    """Shows the quotes of a watch on another display, and checks whether each of them meets a condition.
+    """A display that passes the quotes of a watch on to another display, and checks each quote against a condition.
 
-    An alert is sent when the condition becomes true, also at the first quote. State that is older than `max_age_s` or
-    of unknown age is not checked.
+    An alert is sent when the condition becomes true, also at the first quote. Quotes on state that is older than
+    `max_age_s` or of unknown age are not checked.
     """
 
     def __init__(
@@ -192,5 +193,5 @@ class AlertingDisplay:
 
 
 def alert_json(alert: Alert) -> bytes:
-    """Return the JSON of an alert, as it is posted."""
+    """Return the JSON of an alert, in the form in which it is posted."""
     return to_json(alert.document()).encode()

@@ -48,7 +48,7 @@ def alerting(
 
 
 class HttpReceiver:
-    """Posts alerts as JSON. Only the URL's host is ever shown: the rest may be secret."""
+    """A receiver that posts alerts as JSON. Messages show only the URL's host, because the rest may be secret."""
 
     def __init__(self, url: str) -> None:
         from swapcli.state.rpc.http_connection import HttpConnection
@@ -65,7 +65,7 @@ class HttpReceiver:
         self._connection = HttpConnection(url, self._shown, proxy=find_proxy(url, os.environ))
 
     def deliver(self, alert: Alert) -> None:
-        """Like `Receiver`."""
+        """Same as `Receiver.deliver`."""
         try:
             status = self._connection.post(alert_json(alert), TIMEOUT_S).status
         finally:
@@ -79,7 +79,8 @@ class HttpReceiver:
 
 
 class CommandReceiver:
-    """Runs a command, without a shell, with the quote on stdin and its fields in the environment.
+    """A receiver that runs a command, without a shell. The command gets the quote on stdin and its fields in the
+    environment.
 
     Its output goes to stderr, because quotes are printed to stdout.
     """
@@ -106,7 +107,7 @@ class CommandReceiver:
         raise InvalidOption(f"--run: no command {name}", hint="check the name; for a script, give its path")
 
     def deliver(self, alert: Alert) -> None:
-        """Like `Receiver`."""
+        """Same as `Receiver.deliver`."""
         name = printable(self._words[0])
         variables = {"ALERT_WHEN": alert.when, "ALERT_FIELD": alert.field, "ALERT_VALUE": f"{alert.value:f}"}
         try:

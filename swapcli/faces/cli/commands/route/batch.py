@@ -1,4 +1,5 @@
-"""`swapcli route --batch`: read one order per line and write one result per line, in order, on one market."""
+"""`swapcli route --batch`: read one order per line, and write one result per line in the same order, all on one
+market."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from swapcli.quoting.order_keys import (
 
 
 class Answer(NamedTuple):
-    """The output line of an order, its exit status, and the notes on it."""
+    """An order's output line, exit status and notes."""
 
     line: str
     status: int
@@ -39,9 +40,10 @@ class Answer(NamedTuple):
 
 
 def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions) -> int:
-    """Quote the orders of a batch, and print or write their results; return the exit status.
+    """Quote the orders of a batch, print or write their results, and return the exit status.
 
-    Raises `InvalidInput` with the number of a malformed line, after the results before it; the errors of opening.
+    Raises `InvalidInput` with the number of a malformed line, after writing the results of earlier lines, and the
+    errors of `open_context`.
     """
     assert options.batch is not None
     worker_count = options.worker_count

@@ -10,9 +10,10 @@ from swapcli.faces.cli.commands.route.batch_results import EarlierResult
 from swapcli.faces.cli.order_entries import Entry
 
 MAX_REPEATED_ORDERS: Final = 8
-"""Earlier orders to quote again: most settings change the quotes of some of them."""
+"""Number of earlier orders to quote again. Most changes of settings affect the quotes of some of them."""
 TOLERANCE: Final = 1e-5
-"""Relative difference between two quotes on one state: 0.1 bps, more than a search may gain from earlier orders."""
+"""Allowed relative difference between two quotes on one state: 0.1 bps, more than a search may gain from earlier
+orders."""
 
 _AMOUNTS: Final = ("outputAmount", "minReceived")
 
@@ -20,9 +21,9 @@ _AMOUNTS: Final = ("outputAmount", "minReceived")
 def check_continuity(
     name: str, earlier: Sequence[EarlierResult], quote: Callable[[Entry], Mapping[str, Any]], *, is_fixed: bool
 ) -> str | None:
-    """Quote the last few earlier orders again, and compare the results; return a note if the chain has moved on.
+    """Quote the last few earlier orders again, and compare the results. Return a note if the chain has moved on.
 
-    `quote` returns the result of an order; `is_fixed` means that its market does not follow a chain. Raises the errors
+    `quote` returns the result of an order. `is_fixed` means that the market does not follow a chain. Raises the errors
     of `quote`, and `InvalidInput` if the settings, the market or the order have changed.
     """
     for number, order, before in earlier[-MAX_REPEATED_ORDERS:]:
@@ -37,7 +38,7 @@ def check_continuity(
                 return f"the results in {name} are from earlier blocks than the new results"
         raise InvalidInput(
             f"result {number} of {name} differs from a fresh quote: the settings, the market or the order have changed",
-            hint="restore them, or write to a new file",
+            hint="restore the earlier ones, or write to a new file",
             details={"result": number},
         )
     return None

@@ -16,7 +16,7 @@ _BATCH = "Many orders"
 
 
 class BatchOptions(NamedTuple):
-    """Which orders to quote, with how many processes, and where to write the results."""
+    """Options for which orders to quote, in how many processes, and where to write the results."""
 
     batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", _BATCH, "FILE")] = None
     workers: Annotated[str | None, option("--workers", "Number of quoting processes.  [default: 1]", _BATCH, "N")] = (
@@ -31,7 +31,8 @@ class BatchOptions(NamedTuple):
         return parse_workers(self.workers)
 
     def with_format_of_results(self, output: OutputOptions) -> OutputOptions:
-        """Return the output options with the format of the results file's name. Raises as `format_of_file`."""
+        """Return the output options, with the format that the results file's name implies. Raises the same errors as
+        `format_of_file`."""
         from swapcli.faces.cli.output_file import format_of_file
         from swapcli.faces.cli.results_file import RESULTS
 
@@ -41,7 +42,7 @@ class BatchOptions(NamedTuple):
         return output._replace(format=found) if found == OutputFormat.CSV else output
 
     def check_absent(self) -> None:
-        """Raise `InvalidOption` if there is an option that needs a batch, but no batch."""
+        """Raise `InvalidOption` if an option that needs a batch is given without one."""
         for name, value in (("--workers", self.workers), ("--results", self.results), ("--resume", self.resume)):
             if value is not None and value is not False:
                 raise InvalidOption(f"{name} needs --batch", hint="add --batch FILE")
@@ -63,5 +64,5 @@ class BatchOptions(NamedTuple):
             raise InvalidOption("--resume needs the file with the earlier results", hint="add --results FILE")
         if self.resume and output.get is not None:
             raise InvalidOption(
-                "--resume needs complete results in the file, not one field of each", hint="remove --get"
+                "--resume needs complete results, so it cannot be combined with --get", hint="remove --get"
             )

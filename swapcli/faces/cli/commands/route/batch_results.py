@@ -1,4 +1,4 @@
-"""The file of a batch's results, to which an interrupted batch adds the missing ones."""
+"""The results file of a batch. An interrupted batch can resume and append the missing results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ QUOTE_COLUMNS = (
     *ORDER_COLUMNS, "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
     "outputAfterGas", "gasValueSource", "expiresAt", "state", "warnings", "errorCode", "errorMessage",
 )  # fmt: skip
-"""The columns of a quote as CSV: the order, and fields of its result."""
+"""The CSV columns of a quote: the order, and fields of its result."""
 CSV_COLUMNS = ("id", *QUOTE_COLUMNS)
-"""The columns of a batch as CSV."""
+"""The CSV columns of a batch."""
 
 
 def csv_row(order: Mapping[str, object], result: Mapping[str, object]) -> dict[str, object]:
-    """Return the columns of an order and its result as CSV columns: state and warnings are written by name."""
+    """Return an order and its result as one CSV row. The state is written as its kind, and the warnings as their
+    codes."""
     state, warnings = result.get("state"), result.get("warnings")
     kind = state.get("kind") if isinstance(state, dict) else None
     codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
@@ -39,14 +40,15 @@ def csv_row(order: Mapping[str, object], result: Mapping[str, object]) -> dict[s
 _CSV_HEADER: Final = ",".join(CSV_COLUMNS)
 _JSON_START: Final = '{"id": '
 _MAX_LINE_BYTES: Final = 1 << 24
-"""Larger than any result: a route with hundreds of pools takes 100 KB."""
+"""Longer than any result. A route with hundreds of pools takes 100 KB."""
 _LATEST: Final = 64
-"""Results at the end of the file to parse completely. Parsing all of them would take as long as some quotes."""
+"""Number of results at the end of the file to parse completely. Parsing all results would take as long as some
+quotes."""
 _MAX_SHOWN_CHARACTERS: Final = 60
 
 
 class EarlierResult(NamedTuple):
-    """An order with an earlier result: the whole result, or its columns as text."""
+    """An order with its result from an earlier run: the whole JSON result, or the CSV row's cells as text."""
 
     number: int
     order: Entry
@@ -54,10 +56,10 @@ class EarlierResult(NamedTuple):
 
 
 class BatchResults:
-    """An open file of results, one per line.
+    """An open results file, with one result per line.
 
-    `has_results` is true if it already had results, and `answered_count` is how many of them belong to orders.
-    `failed_codes` are the error codes of the failed ones.
+    `has_results` is true if the file already had results when opened, and `answered_count` is how many of them belong
+    to this batch's orders. `failed_codes` are the error codes of the failed ones.
     """
 
     def __init__(self, name: str, file: BinaryIO, *, is_csv: bool) -> None:
@@ -76,10 +78,10 @@ class BatchResults:
             raise write_error(self._name, error) from None
 
     def skip_answered(self, orders: Iterator[Entry]) -> Sequence[EarlierResult]:
-        """Take the orders that have a result in the file, and return the last successful ones.
+        """Consume the orders that already have a result in the file, and return the last successful ones.
 
         An incomplete last line, left by a killed process, is removed. Raises `InvalidInput` if the results do not
-        belong to the first orders; the file then stays as it is.
+        belong to the first orders, and leaves the file unchanged.
         """
         latest: deque[tuple[int, Entry, str]] = deque(maxlen=_LATEST)
         self._file.seek(0)
@@ -176,6 +178,6 @@ def _shown(order_id: object) -> str:
 
 @contextmanager
 def open_results(name: str, *, resume: bool, is_csv: bool) -> Iterator[BatchResults]:
-    """Open a file of results at its end. Raises as `open_results_file`."""
+    """Open a results file to append to it. Raises the same errors as `open_results_file`."""
     with open_results_file(name, resume=resume, hint_without_file="without --results, results go to stdout") as file:
         yield BatchResults(name, file, is_csv=is_csv)

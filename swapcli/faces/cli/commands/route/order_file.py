@@ -1,4 +1,4 @@
-"""Read one order from a file for `swapcli route --batch`, for use by `swapcli calldata`."""
+"""Read one order for `swapcli calldata` from an order file for `swapcli route --batch`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapcli.quoting.amounts import read_amount
 
 
 def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[str], *, is_reverse: bool) -> OrderWords:
-    """Return the file's order with this id, or its only order.
+    """Return the order with the id `order_id` in a file, or its only order.
 
     Raises `InvalidOption`, `UsageError` if the command line also has an order, and `InvalidInput` for a malformed line.
     """
@@ -27,9 +27,11 @@ def read_order_of_file(file: str | None, order_id: str | None, words: Sequence[s
     name = printable(file)
     if order_id is not None:
         entries = [entry for entry in entries if str(entry["id"]) == order_id]
+    if order_id is not None and not entries:
+        raise InvalidInput(f"{name} has no order with the id {printable(order_id)}", hint="check the id")
     if len(entries) != 1:
         which = "" if order_id is None else f" with the id {printable(order_id)}"
-        raise InvalidInput(f"{name} has {len(entries)} orders{which}, not one", hint="choose one of them with --id")
+        raise InvalidInput(f"{name} has {len(entries)} orders{which}, not one", hint="choose one order with --id")
     found = parse_order(entries[0], is_reverse=is_reverse)
     if isinstance(found.amount, str):
         return OrderWords(found.token_in, found.token_out, read_amount(found.amount))

@@ -16,7 +16,7 @@ MAX_SECONDS: Final = 3_600
 
 
 class WatchDisplay(Protocol):
-    """Shows the quotes of a watch."""
+    """A display for the quotes of a watch."""
 
     def show(self, watched: WatchedQuote) -> None:
         """Show a new quote."""
@@ -26,7 +26,7 @@ class WatchDisplay(Protocol):
 
 
 def parse_watch_seconds(text: str) -> float | None:
-    """Return the seconds between two quotes; None for every block. Raises `InvalidOption`."""
+    """Return the seconds between two quotes, or None for a quote at every block. Raises `InvalidOption`."""
     if not text:
         return None
     seconds = parse_duration_s(text)
@@ -46,7 +46,7 @@ def parse_watch_seconds(text: str) -> float | None:
 class WatchedOrder:
     """An order that is quoted repeatedly; `interval_s` is the pause between two attempts.
 
-    Without `seconds` it is quoted at every block. Raises `InvalidOption` for a market that never changes.
+    Without `seconds`, the order is quoted at every block. Raises `InvalidOption` for a market that never changes.
     """
 
     def __init__(self, context: QuoteContext, order: Order, seconds: float | None) -> None:
@@ -58,7 +58,7 @@ class WatchedOrder:
         self._last_s = 0.0
 
     def show(self, display: WatchDisplay) -> int:
-        """Show the quotes until interrupted; return the exit status. Raises as `Market.watch`."""
+        """Show the quotes until interrupted, and return the exit status. Raises the same errors as `Market.watch`."""
         self._display = display
         first: SwapQuote | None = None
         with graceful_interrupts() as interrupt:

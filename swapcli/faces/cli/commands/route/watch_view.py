@@ -21,14 +21,14 @@ _DEFAULT_LINES: Final = 24  # if a terminal does not report its height
 
 
 class WatchLines:
-    """Prints a JSON line for each quote, and for each failure."""
+    """A display that prints one line of JSON for each quote, and for each failure."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._noted: set[str] = set()
 
     def show(self, watched: WatchedQuote) -> None:
-        """Print the quote's document with its change, or one field; print warnings once each."""
+        """Print the quote's document with its change, or a single field of it. Print each warning only once."""
         line = self._output.format_line(watched)
         notes = self._output.deferred
         notes[:] = [note for note in notes if note not in self._noted]
@@ -46,7 +46,7 @@ class WatchLines:
 
 
 class WatchScreen:
-    """Draws each quote over the previous one; below it if there are no control sequences or no terminal."""
+    """A display that draws each quote over the previous one, or below it on an output that cannot move the cursor."""
 
     def __init__(
         self, output: Output, shape: RouteShape, pace: str, stream: TextIO | None = None, *, verbose: bool = False

@@ -45,7 +45,7 @@ class SyncProgressBars:
         self._display.stop()
 
     def show(self, progress: SyncProgress) -> None:
-        """Show the present progress."""
+        """Show the current progress."""
         if progress.phase not in self._phases:
             self._finish()
             self._phases[progress.phase] = self._display.add_task(printable(progress.phase), total=None)

@@ -52,7 +52,7 @@ def _changes(step: ChainStep) -> Iterator[str]:
         yield f"{_pools(corrected)} changed without an event and {_were(corrected)} corrected"
     if advance.unexplained:
         named = ", ".join(printable(key) for key in advance.unexplained)
-        yield f"of an unknown version, and read at every block from now on: {named}"
+        yield f"of an unknown version, and now read at every block: {named}"
 
 
 def _pools(keys: Sequence[str]) -> str:

@@ -1,4 +1,5 @@
-"""`swapcli verify`: compare mined swaps with their quotes: those of a transaction, or the newest of each protocol."""
+"""`swapcli verify`: compare mined swaps with their quotes, for one transaction or for the latest swaps of each
+protocol."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 

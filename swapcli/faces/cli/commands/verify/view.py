@@ -1,4 +1,4 @@
-"""The text that `verify` prints: mined swaps with their quotes, of a transaction or by protocol."""
+"""The text that `verify` prints: mined swaps with their quotes, for a transaction or by protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Co
 
 
 def build_view(found: Verification | RecentVerification) -> DetailView:
-    """Build the view of either result."""
+    """Build the view of a verified transaction, or of the latest swaps of each protocol."""
     return build_verification_view(found) if isinstance(found, Verification) else build_recent_view(found)
 
 

@@ -365,7 +365,7 @@ def test_workers_end_with_a_killed_parent(market_file: str) -> None:
         (("--workers", "0"), "a whole number from 1 to 256"),
         (("--workers", "two"), "a whole number from 1 to 256"),
         (("--resume",), "--results"),
-        (("--resume", "--results", "r", "--get", "id"), "not one field"),
+        (("--resume", "--results", "r", "--get", "id"), "cannot be combined with --get"),
         (("--workers", ""), "a whole number from 1 to 256"),
         (("--results", "/dev/null/r"), "cannot write"),
         (("--results", "/dev/full"), "is not a regular file"),

@@ -84,7 +84,7 @@ def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
         (
             Advance(BLOCK, changed_without_event=("a",), unexplained=("a\x1b",)),
             "block 123: 0 pools read again, 1 pool changed without an event and was corrected, "
-            "of an unknown version, and read at every block from now on: a?",
+            "of an unknown version, and now read at every block: a?",
         ),
     ],
 )
