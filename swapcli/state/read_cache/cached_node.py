@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
-from swapcli.core.errors import UpstreamError, UpstreamRejected
+from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
 from swapcli.core.model.units import DAY_S
@@ -58,7 +58,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         self._final: set[str] = set()
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Like `HistoryNode.read_past_head`. A head without a gas price is not kept."""
+        """Like `HistoryNode.read_past_head`. A head with the current gas price is not kept."""
 
         def read() -> ChainHead:
             self._renew_budget()
@@ -67,7 +67,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         found = self._kept(
             call_key(_HEAD, block),
             read,
-            lambda head: None if isinstance(head.gas_price, UpstreamError) else head.block.number,
+            lambda head: head.block.number if head.has_own_price else None,
             lambda head: [head.block, head.gas_price_wei],
             lambda kept: ChainHead(BlockHeader(*kept[0]), kept[1], tag=None),
         )
