@@ -14,6 +14,7 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from swapcli.core.model.state_source import StateSource
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_quote import SwapQuote
@@ -64,11 +65,12 @@ class MarketWatch:
                     has_failed = True
                     self._on_failure(error)
                 else:
-                    is_new = last is None or quote.state.block is None or quote.state.block != last.state.block
-                    is_due, last = is_new or has_failed or not self._every_block, quote
-                    has_failed = False
-                    if is_due:
-                        yield quote
+                    if last is None or not self._every_block or not _is_earlier(quote.state, last.state):
+                        is_new = last is None or quote.state.block is None or quote.state.block != last.state.block
+                        is_due, last = is_new or has_failed or not self._every_block, quote
+                        has_failed = False
+                        if is_due:
+                            yield quote
                 pause_s = max(self.interval_s - (SYSTEM_CLOCK.monotonic_s() - started_s), 0.0)
                 if heads is None:
                     sleep(pause_s)
@@ -92,6 +94,16 @@ class MarketWatch:
         stack.callback(lasting.node.close)
         stack.callback(lasting.heads.close)
         return lasting.heads
+
+
+def _is_earlier(state: StateSource, last: StateSource) -> bool:
+    """Return whether a state is of an earlier block than the last one, as from a lagging node behind the same address.
+
+    After a reset, a chain's block numbers are lower as well, but its time is not.
+    """
+    if state.block is None or last.block is None or state.block >= last.block:
+        return False
+    return state.timestamp is None or last.timestamp is None or state.timestamp <= last.timestamp
 
 
 def _interval_s(source: QuoteSource, nodes: NodeOpener, every_s: float | None) -> float:

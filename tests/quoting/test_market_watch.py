@@ -65,6 +65,25 @@ def test_each_block_is_quoted_once_and_again_after_a_failure(source: StoreSource
     assert failures == [FAILS]
 
 
+def test_no_block_is_quoted_after_a_later_one(source: StoreSource, quote: SwapQuote) -> None:
+    """As when some of the nodes behind one address lag."""
+    watched = watch(source, quote, [7, 9, 8, 9, 7, FAILS, 8, 9, 8, 10], [])
+    assert [each.state.block for each in islice(watched, 4)] == [7, 9, 9, 10]
+
+
+def test_a_chain_that_was_reset_is_followed(source: StoreSource, quote: SwapQuote) -> None:
+    def at(block: int, timestamp: int) -> SwapQuote:
+        made = at_block(quote, block)
+        state = made.state._replace(timestamp=timestamp)
+        return SwapQuote(made.answer, made.terms, made.figures._replace(state=state))
+
+    attempts = iter([at(7, 1_000), at(2, 1_001), at(3, 1_002)])
+    nodes = open_source_chooser(program_setup({}, offline=True)).nodes
+    watched = MarketWatch(source, nodes, lambda: next(attempts), None, lambda _: None)
+    watched.interval_s = 0.0
+    assert [each.state.block for each in islice(watched, 3)] == [7, 2, 3]
+
+
 def test_the_first_failure_ends_the_watch(source: StoreSource, quote: SwapQuote) -> None:
     failures: list[SwapcliError] = []
     with pytest.raises(UpstreamError, match="away"):

@@ -58,7 +58,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         self._final: set[str] = set()
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Like `HistoryNode.read_past_head`."""
+        """Like `HistoryNode.read_past_head`. A head with the current gas price is not kept."""
 
         def read() -> ChainHead:
             self._renew_budget()
@@ -67,7 +67,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         found = self._kept(
             call_key(_HEAD, block),
             read,
-            lambda head: head.block.number,
+            lambda head: head.block.number if head.has_own_price else None,
             lambda head: [head.block, head.gas_price_wei],
             lambda kept: ChainHead(BlockHeader(*kept[0]), kept[1], tag=None),
         )

@@ -326,8 +326,14 @@ class SingleRpcNode(JsonRpcNode):
         (fees,) = self._send([fee_history_request(found.number)], self._same_block(found))
         history = parse_fee_history(fees)
         price = history.price_wei(found) if history else None
-        gas_price = found.base_fee_wei or newest.gas_price if price is None else price
-        return ChainHead(found, gas_price, tag=None, clock_offset_s=newest.clock_offset_s)
+        own_price = price if price is not None else found.base_fee_wei or None
+        return ChainHead(
+            found,
+            newest.gas_price if own_price is None else own_price,
+            tag=None,
+            clock_offset_s=newest.clock_offset_s,
+            has_own_price=own_price is not None,
+        )
 
     def _find_past_block(self, block: PastBlock, newest: BlockHeader) -> BlockHeader:
         details: dict[str, object] = {"block": block, "newest": newest.number}

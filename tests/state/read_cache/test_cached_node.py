@@ -26,7 +26,8 @@ from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.node.server import Failure, RpcAnswer, RpcRequest
+from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.test_block_tags import FINALIZED_BLOCKS, answers_tag
 from tests.chain.trader import Trader
 
@@ -44,9 +45,12 @@ def proxy(trader: Trader) -> Iterator[Proxy]:
         yield proxy
 
 
-def quote(trader: Trader, proxy: Proxy, path: Path, block: int | str) -> LocalQuote:
+def quote(
+    trader: Trader, proxy: Proxy, path: Path, block: int | str, *, gas_price_wei: int | None = None
+) -> LocalQuote:
     tokens = trader.world.tokens
-    request = QuoteRequest(Order(tokens[WETH], tokens["USDC"], 10**18), ApiVersion.V2)
+    order = Order(tokens[WETH], tokens["USDC"], 10**18)
+    request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=gas_price_wei)
     with connect_without_pauses(proxy.url) as node, closing(CacheFile(path)) as cache:
         view = view_past_block(CachedArchiveNode(node, cache, CHAIN_ID), block)
         return LiveSource(InMemorySource(trader.market, SYSTEM_CLOCK), view, SYSTEM_CLOCK, tag=None).quote(request)
@@ -139,3 +143,45 @@ def test_a_node_of_another_chain_is_refused_before_it_is_asked(proxy: Proxy, tmp
         cached = CachedArchiveNode(node, cache, CHAIN_ID + 1)
         with pytest.raises(InvalidUpstreamResponse, match="is a node of chain"):
             cached.read_receipt("0x" + "12" * 32)
+
+
+def prices_nothing(*unknown: str) -> Failure:
+    """Answer without base fees, and reject these methods."""
+
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = proxy.answer(requests)
+        for request, answer in zip(requests, answers, strict=True):
+            if request["method"] in unknown:
+                answer.pop("result", None)
+                answer["error"] = {"code": -32_601, "message": "the method does not exist"}
+            elif request["method"] == "eth_getBlockByNumber" and answer.get("result"):
+                answer["result"].pop("baseFeePerGas", None)
+        return answers
+
+    return rewrites(change)
+
+
+def test_a_past_block_without_any_gas_price_is_quoted_at_the_price_of_the_order(
+    trader: Trader, proxy: Proxy, tmp_path: Path
+) -> None:
+    block = proxy.head()
+    mine(trader, FINALIZED_BLOCKS)
+    proxy.always = prices_nothing("eth_gasPrice", "eth_feeHistory")
+    first = quote(trader, proxy, tmp_path / "cache", block, gas_price_wei=10**9)
+    assert first.quote.gas_price_wei == 10**9
+    assert same(first, quote(trader, proxy, tmp_path / "cache", block, gas_price_wei=10**9))
+
+
+def test_the_present_gas_price_is_not_kept_as_that_of_a_past_block(
+    trader: Trader, proxy: Proxy, tmp_path: Path
+) -> None:
+    """It stands in for the price of a block that has none; `--gas-price` may have set it for one command."""
+    block = proxy.head()
+    mine(trader, FINALIZED_BLOCKS)
+    proxy.always = prices_nothing("eth_feeHistory")
+    found = []
+    for gas_price_wei in (50 * 10**9, None):
+        with connect_without_pauses(proxy.url) as node, closing(CacheFile(tmp_path / "cache")) as cache:
+            node.gas_price_wei = gas_price_wei
+            found.append(CachedArchiveNode(node, cache, CHAIN_ID).read_past_head(block).gas_price_wei)
+    assert found == [50 * 10**9, int(trader.chain.node.ask("eth_gasPrice"), 16)]
