@@ -119,11 +119,11 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     QuoteParameter(
         "exclude_protocols", TEXTS, "Protocols to skip, by id or name: a,b,c.", "LIST", default=(),
         is_limit=True, tools=(*_LIMITED, _BATCH), tool="Ids or names.",
-        setting="Protocols that routes skip (not in serve).", example="[uniswapV2]",
+        setting="Protocols that routes skip.", example="[uniswapV2]",
     ),
     QuoteParameter(
         "only_protocols", TEXTS, "Protocols to use, and no others: a,b,c.", "LIST", default=(),
-        is_limit=True, setting="The only protocols that routes use (not in serve). Default: all of the Fibrous API.",
+        is_limit=True, setting="The only protocols that routes use. Default: all of the Fibrous API.",
         example="[uniswapV3, uniswapV4]",
     ),
     QuoteParameter(

@@ -30,6 +30,7 @@ from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.quoting.live_choice import node_variable
 from swapcli.quoting.price_policy import ALLOWED_USES, PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
+from swapcli.quoting.resolve import unavailable_protocols
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
@@ -49,7 +50,8 @@ class ServiceRules(NamedTuple):
     if that is None, state read from a node expires with the routes, after the `ttl_s` of `terms`. Responses warn above
     the limits of `terms`; the page asks for consent above `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and
     block above two `price_limits_ppm` below other prices. `allowed_recipients` are addresses, in any case, that may be
-    recipients although they are tokens, pools or routers. With `reuse_searches`, searches start from earlier ones for
+    recipients although they are tokens, pools or routers. No order uses the protocols in `exclude_protocols`, or others
+    than those in `only_protocols` if there are any. With `reuse_searches`, searches start from earlier ones for
     similar orders.
     """
 
@@ -61,6 +63,8 @@ class ServiceRules(NamedTuple):
     price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM)
     allowed_recipients: tuple[str, ...] = ()
     reuse_searches: bool = True
+    exclude_protocols: tuple[str, ...] = ()
+    only_protocols: tuple[str, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ServiceRules:
@@ -74,7 +78,13 @@ class ServiceRules(NamedTuple):
             price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
             allowed_recipients=settings.service.allowed_recipients,
             reuse_searches=settings.service.reuse_searches,
+            exclude_protocols=settings.exclude_protocols,
+            only_protocols=settings.only_protocols,
         )
+
+    def unavailable_protocols(self, network: Network) -> frozenset[str]:
+        """Return the protocols that no order on a network may use."""
+        return unavailable_protocols(self.exclude_protocols, self.only_protocols, network)
 
 
 DEFAULT_RULES = ServiceRules()
