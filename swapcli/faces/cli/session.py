@@ -113,7 +113,8 @@ def _take_past_block(flags: dict[str, object], *, quotes_past_blocks: bool) -> P
     if isinstance(block, BlockTag):
         return None
     if not quotes_past_blocks:
-        hint = f"give {', '.join(BlockTag)}; past blocks are for route, compare, depth, price and pools"
+        *tags, last = BlockTag
+        hint = f"give {', '.join(tags)} or {last}; past blocks are for route, compare, depth, price and pools"
         raise InvalidOption(f"--block: this command needs a recent block, not {block}", hint=hint)
     del flags["block"]
     return block
