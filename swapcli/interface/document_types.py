@@ -1492,7 +1492,7 @@ class BacktestOrderJson(TypedDict):
 
 
 class BacktestQuoteJson(TypedDict):
-    """The output of one order at a block: a row of the CSV, and a line of `--results`.
+    """The output of one order at a block: a line of `--results`, and with the columns of its order a row of the CSV.
 
     Amounts are in base units. `singlePathOutputAmount` is the output of the best single path, absent if none can fill
     the order. Amounts after gas are absent if gas has no price; they use the same gas value, whose source is

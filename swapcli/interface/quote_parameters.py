@@ -42,6 +42,7 @@ _POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above z
 
 _QUOTE, _BATCH, _BUILD, _CHECK = "quote", "quote_batch", "build_transaction", "check"
 _LIMITED = (_QUOTE, "compare", "depth", _BUILD, _CHECK)
+_PROTOCOLS = (*_LIMITED, _BATCH, "plan")
 
 
 class QuoteParameter(NamedTuple):
@@ -119,17 +120,18 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "exclude_protocols", TEXTS, "Protocols to skip, by id or name: a,b,c.", "LIST", default=(),
-        is_limit=True, tools=(*_LIMITED, _BATCH), tool="Ids or names.",
-        setting="Protocols that routes skip (not in serve).", example="[uniswapV2]",
+        is_limit=True, tools=_PROTOCOLS, tool="Ids or names.",
+        setting="Protocols that routes skip.", example="[uniswapV2]",
     ),
     QuoteParameter(
         "only_protocols", TEXTS, "Protocols to use, and no others: a,b,c.", "LIST", default=(),
-        is_limit=True, setting="The only protocols that routes use (not in serve). Default: all of the Fibrous API.",
+        is_limit=True, tools=_PROTOCOLS, tool="",
+        setting="The only protocols that routes use. Default: all of the Fibrous API.",
         example="[uniswapV3, uniswapV4]",
     ),
     QuoteParameter(
         "extended_protocols", FLAG, "Also use protocols outside the Fibrous API.", default=False,
-        is_limit=True, tools=_LIMITED, tool="Also protocols outside the Fibrous API.",
+        is_limit=True, tools=_LIMITED, tool="Also those outside the Fibrous API.",
         setting="Also use protocols outside the Fibrous API, in routes and sync.",
     ),
     QuoteParameter(
@@ -141,7 +143,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "gas_price", GAS_PRICE, "Gas price: wei, or 0.01gwei; 0 ignores gas.", "PRICE",
-        field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or with a unit: 0.01gwei; 0 ignores gas.",
+        field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="Wei, or 0.01gwei; 0 ignores gas.",
         setting="Gas price in wei. Default: the market's.", example="10000000", unsent="a gas price",
     ),
     QuoteParameter(

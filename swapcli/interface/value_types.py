@@ -19,6 +19,7 @@ from swapcli.core.model.units import GWEI_DECIMALS
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import (
     UNIT_NAMES,
+    describe,
     parse_boolean,
     parse_choice,
     parse_duration_s,
@@ -50,7 +51,7 @@ class ValueType(NamedTuple, Generic[T]):
     """The type of a setting's values. `expected` completes the sentence "expected ..., not ...".
 
     A misspelled name in `names`, or a misspelled unit in `units` after a number, gets a suggestion. `schema` is the
-    JSON schema of a value in a service's parameters.
+    JSON schema of a value in a service's parameters. If `is_list`, errors name the first invalid entry.
     """
 
     expected: str
@@ -59,6 +60,18 @@ class ValueType(NamedTuple, Generic[T]):
     names: Sequence[str] = ()
     units: Sequence[str] = ()
     schema: Mapping[str, object] = MappingProxyType({"type": "string"})
+    is_list: bool = False
+
+    def problem(self, value: object, *, is_secret: bool = False) -> str:
+        """Return what is wrong with an invalid value: "expected ..., not ..."; a secret is not shown."""
+        entries = value if self.is_list and isinstance(value, list | tuple) else ()
+        for number, entry in enumerate(entries, start=1):
+            try:
+                self.parse([entry])
+            except ValueError:
+                found = "not one" if is_secret else describe(entry)
+                return f"expected {self.expected}, but entry {number} is {found}"
+        return f"expected {self.expected}{'' if is_secret else f', not {describe(value)}'}"
 
     def to_json(self, value: T) -> object:
         """Return the value in the form of `schema`."""
@@ -329,10 +342,10 @@ def _parse_key(value: object) -> Secret:
 
 TEXT: ValueType[str] = ValueType("a text", _parse_text)
 TEXTS: ValueType[tuple[str, ...]] = ValueType(
-    "a list of names", _parse_texts, ",".join, schema={"type": "array", "items": {"type": "string"}}
+    "a list of names", _parse_texts, ",".join, schema={"type": "array", "items": {"type": "string"}}, is_list=True
 )
 ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
-    "a list of IP addresses and networks, as in 10.0.0.0/8", _parse_address_ranges, ",".join
+    "a list of IP addresses and networks, as in 10.0.0.0/8", _parse_address_ranges, ",".join, is_list=True
 )
 FLAG: ValueType[bool] = ValueType(
     "true or false", _parse_flag, lambda flag: str(flag).lower(), schema={"type": "boolean"}
@@ -350,7 +363,7 @@ GAS_PRICE: ValueType[int] = ValueType(
 )
 ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _parse_address)
 ADDRESSES: ValueType[tuple[str, ...]] = ValueType(
-    "a list of addresses: 0x and hexadecimal digits", _parse_addresses, ",".join
+    "a list of addresses: 0x and hexadecimal digits", _parse_addresses, ",".join, is_list=True
 )
 SERVICE_URL: ValueType[str] = ValueType(
     "an http or https address without user name, password and query", _parse_service_url
@@ -362,11 +375,13 @@ NODE_URLS: ValueType[tuple[Secret, ...]] = ValueType(
     f"a list, each entry {NODE_URL.expected}",
     _parse_node_urls,
     lambda urls: ",".join(url.redacted for url in urls),
+    is_list=True,
 )
 PUBLIC_URLS: ValueType[tuple[Secret, ...]] = ValueType(
     "a list of http and https addresses",
     _parse_public_urls,
     lambda urls: ",".join(url.redacted for url in urls),
+    is_list=True,
 )
 REDIS_URL: ValueType[Secret] = ValueType(
     "the address of a Redis server, as in redis://redis.example:6379/0, rediss://... or unix:///run/redis.sock",

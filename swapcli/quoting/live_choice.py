@@ -83,14 +83,16 @@ class NodeRules(NamedTuple):
             return "the setting `live` is `never`"
         return "none is set"
 
+    def hint_without_node(self, network: Network) -> str:
+        """Return the hint of an error for a network without a node, which works for the reason of `why_no_node`."""
+        return "remove --offline" if self.is_offline else missing_node_hint(network)
+
     def explain_missing_pools(self, network: Network) -> tuple[str, str]:
         """Return the reason why the network's pools cannot be listed from a node, as the end of a sentence, and a
         hint."""
-        if self.is_offline:
-            return f"no node is read: {self.why_no_node()}", "remove --offline"
         if not self.excludes_nodes and any(choice.urls for choice in self.quoted_nodes(network)):
             return "no node responds", own_node_hint(network)
-        return f"no node is read: {self.why_no_node()}", missing_node_hint(network)
+        return f"no node is read: {self.why_no_node()}", self.hint_without_node(network)
 
     def named_nodes(self, network: Network, *, uses_option: bool = True) -> NodeChoice | None:
         """Return the nodes that the user has named for a network; None if there are none, or if nodes are excluded."""

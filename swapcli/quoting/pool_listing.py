@@ -37,6 +37,7 @@ DUST_ORDER_USD = 1_000.0
 
 _UNKNOWN_ADDRESS = "its address is unknown, so no node can read it"
 _UNREAD = "the node returned no valid state for it"
+_UNREAD_IN_THE_PAST = "the node returned no valid state for it: it may not have existed at this block"
 _FAULT = "computations on its state fail: "
 _NO_LIQUIDITY = "it has no liquidity"
 _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
@@ -179,11 +180,12 @@ def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[Listed
     """Return the selected pools with their figures, deepest first. Each price is between the named `tokens`."""
     market, prices = selection.searchable.market, unit_prices(selection.searchable)
     reason_of = exclusion_rule(market)
+    unread = _UNREAD_IN_THE_PAST if selection.searchable.state_source.is_past else _UNREAD
     listed = []
     for key, known in selection.pools.items():
         pool = market.pools.get(key)
         if pool is None:
-            reason = _UNKNOWN_ADDRESS if key in selection.placeholders else _UNREAD
+            reason = _UNKNOWN_ADDRESS if key in selection.placeholders else unread
             listed.append(_without_figures(known, tokens, market.network, reason))
             continue
         figures = _main_pair(pool, tokens, prices, market.network)

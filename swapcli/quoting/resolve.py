@@ -133,6 +133,25 @@ def excluded_protocols(
     return named | {each.amm_name for each in network.protocols if not each.is_wrapper} - allowed
 
 
+def unavailable_protocols(exclude: Iterable[str], only: Sequence[str], network: Network) -> frozenset[str]:
+    """Return the protocols that an operator's settings keep from every order on a network.
+
+    The settings are for all networks of a service, so names that this network does not have count for nothing. If it
+    has no protocol in `only`, none is allowed but wrapping.
+    """
+    excluded, allowed = _known_protocols(exclude, network), _known_protocols(only, network)
+    if not only:
+        return excluded
+    return excluded | {each.amm_name for each in network.protocols if not each.is_wrapper} - allowed
+
+
+def _known_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
+    """Return the `amm_name`s of the protocols that a network has, as `find_protocols`."""
+    requested = [_plain(name) for name in names]
+    known = _protocols_by_name(network) if requested else {}
+    return frozenset(known[name].amm_name for name in requested if name in known)
+
+
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:
     """Return the protocols by id, name and display name, all plain. A name beats the display name of another protocol,
     and a display name that several protocols share finds none of them."""

@@ -151,12 +151,19 @@ def _load(sources: SourceChooser, name: str) -> _KnownTokens:
             found, network = store.read_tokens(), store.network
             listed = swappable_tokens(network, found, store.inventory.pool_counts_by_token())
             transfers = store.read_transfers(found)
-        return _with_own_tokens(network, listed, found, transfers)
+        return _with_own_tokens(network, listed, found, transfers, _packaged_tokens(network))
     if markets.setup.settings.market is None and not markets.has_embedded(name):
         market = sources.pools.open_finding(name).known().whole()
+        packaged: Sequence[Token] = ()  # no market says which of them have pools
     else:
         market = markets.market(name)
-    return _with_own_tokens(market.network, swappable_in(market), market.tokens, market.transfers)
+        packaged = _packaged_tokens(market.network)
+    return _with_own_tokens(market.network, swappable_in(market), market.tokens, market.transfers, packaged)
+
+
+def _packaged_tokens(network: Network) -> Sequence[Token]:
+    """Return the tokens of the program's own definition of a network."""
+    return find_network(network.name).tokens if network.name in packaged_networks() else ()
 
 
 def _with_own_tokens(
@@ -164,13 +171,13 @@ def _with_own_tokens(
     swappable: Sequence[SwappableToken],
     described: Mapping[str, Token],
     transfers: Mapping[str, TransferBehaviour],
+    packaged: Sequence[Token],
 ) -> _KnownTokens:
     """Return the swappable tokens, and after them the tokens that the user's files and settings add: a live quote looks
     for their pools. The market's description of a token takes precedence.
 
-    The program's own tokens are listed only if they have pools.
+    The program's own tokens, `packaged`, are listed only if they have pools.
     """
-    packaged = find_network(network.name).tokens if network.name in packaged_networks() else ()
     listed = {each.token.address for each in swappable} | {each.address for each in packaged}
     own = {each.address: described.get(each.address, each) for each in (network.native, *network.tokens)}
     others = [SwappableToken(token, 0) for address, token in own.items() if address not in listed]

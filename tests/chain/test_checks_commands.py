@@ -421,10 +421,15 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
     for check in (["--simulate"], ["--from", USER]):
         offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
         none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere), SWAPCLI_LIVE="auto")
-        for ran, why in ((offline, "--offline is set"), (none, "none is set")):
+        variable = f"SWAPCLI_NETWORKS_{client.name.upper()}_RPC_URL"
+        refusals = {
+            "--offline is set": (offline, "remove --offline"),
+            "none is set": (none, f"give --rpc-url URL, or set {variable}"),
+        }
+        for why, (ran, hint) in refusals.items():
             assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
             assert ran.error["message"] == f"{check[0]} needs a node of {client.name}, but {why}"
-            assert ran.error["hint"] == f"give --rpc-url URL, or set SWAPCLI_NETWORKS_{client.name.upper()}_RPC_URL"
+            assert ran.error["hint"] == hint
 
 
 def test_starknet_is_not_simulated() -> None:

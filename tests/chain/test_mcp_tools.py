@@ -74,6 +74,7 @@ def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
     calls: dict[str, dict[str, Any]] = {
         "quote": order | {"certify": True, "reverse": True},
         "compare": order,
+        "plan": order | {"over": "1h"},
         "depth": pair | {"amounts": ["1,10"]},
         "pools": {"network": order["network"], "token": "ETH"},
         "price": {"network": order["network"], "tokens": ["USDC", "WBTC"]},

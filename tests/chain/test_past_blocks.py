@@ -166,6 +166,29 @@ def test_a_block_that_does_not_exist_is_invalid_input(client: Client, block: int
         past.quote("ETH", "USDC", "1")
 
 
+def test_pools_before_their_creation_are_listed_as_such(client: Client) -> None:
+    listed = run(client, "pools", client.name, "ETH", "USDC", "--block", "1")
+    assert {each["skippedReason"] for each in listed["pools"]} == {
+        "the node returned no valid state for it: it may not have existed at this block"
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("pools", "--block", "1", "--offline"), "remove --offline"),
+        (("route", "ETH", "USDC", "1", "--block", "1", "--offline"), "remove --offline"),
+        (("pools", "--block", "99999999"), "choose an earlier block: --block NEWEST"),
+        (("health", "--block", "1"), "give latest, pending, safe or finalized; past blocks are for route, "),
+    ],
+)
+def test_a_hint_about_a_block_works(client: Client, words: tuple[str, ...], hint: str) -> None:
+    command, *rest = words
+    ran = run_swapcli(command, client.name, *rest, "--json", env={"SWAPCLI_CONFIG": str(client.settings)})
+    assert ran.exit_code == 2
+    assert ran.error["hint"].startswith(hint.replace("NEWEST", str(client.block())))
+
+
 def test_a_node_without_the_old_state_is_to_be_an_archive_node(client: Client) -> None:
     def prunes(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         answers = zip(requests, proxy.answer(requests), strict=True)

@@ -120,3 +120,19 @@ def test_a_block_without_transactions_has_the_tips_of_the_blocks_before_it(clien
     later = empty + WINDOW
     document = command(client, "route", client.name, *ORDER, "--block", str(later))
     assert document["gasPriceWei"] == str(base_fee_of(client, later))
+
+
+def test_a_quote_at_a_tag_has_the_current_gas_price(client: Client) -> None:
+    """Its transaction would be sent now, unlike that of a past block."""
+    old_fee, new_fee, tip = 1 * GWEI, 300 * GWEI, GWEI // 10
+    mine_block(client, old_fee, tip)
+    for _ in range(64):  # the finalized block of anvil is 64 behind
+        client.trader.chain.node.ask("evm_mine")
+    mine_block(client, new_fee, tip)
+    latest, safe, finalized = (
+        command(client, "route", client.name, *ORDER, "--block", tag) for tag in ("latest", "safe", "finalized")
+    )
+    past = command(client, "route", client.name, *ORDER, "--block", str(finalized["state"]["block"]))
+    assert base_fee_of(client, finalized["state"]["block"]) < new_fee // 10
+    assert latest["gasPriceWei"] == safe["gasPriceWei"] == finalized["gasPriceWei"]
+    assert int(past["gasPriceWei"]) < int(latest["gasPriceWei"]) // 2

@@ -43,7 +43,7 @@ def test_the_keywords_of_programs_are_those_of_the_table() -> None:
 
 def test_the_tools_of_the_table_exist_and_list_limits_first() -> None:
     assert {tool for each in QUOTE_PARAMETERS for tool in each.tools} <= {each.name for each in TOOLS}
-    assert tool_arguments("quote_batch") == ("max_hops", "exclude_protocols", "reverse", "slippage")
+    assert tool_arguments("quote_batch") == ("max_hops", "exclude_protocols", "only_protocols", "reverse", "slippage")
 
 
 def test_parameters_of_the_service_are_described_in_their_types() -> None:

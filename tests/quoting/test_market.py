@@ -140,6 +140,7 @@ WRONG: list[tuple[type[SwapcliError], Callable[[Market], object]]] = [
     (UnknownToken, lambda market: market.quote("ETH", "NOPE", "1")),
     (SameToken, lambda market: market.quote("ETH", "eth", "1")),
     (ConfigError, lambda market: market.quote("ETH", "USDC", "1", max_hops=99)),
+    (ConfigError, lambda market: market.quote("ETH", "USDC", "1", only_protocols=[""])),
     (ConfigError, lambda market: market.quote("ETH", "USDC", "1", slippage="much")),
     (InvalidSlippage, lambda market: market.quote("ETH", "USDC", "1", slippage=50)),
     (InvalidAddress, lambda market: market.quote("ETH", "USDC", "1").transaction(destination="nobody")),

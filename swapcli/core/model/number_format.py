@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from math import isfinite
@@ -92,6 +92,19 @@ def format_bps_rounded_up(gap: float) -> str:
 def format_share(share: int) -> str:
     """Format a share in hundredths of a percent: 6120 -> "61.20%"."""
     return f"{share // 100}.{share % 100:02d}%"
+
+
+def format_shares(shares: Iterable[int]) -> list[str]:
+    """Format shares in hundredths of a percent with one decimal, so that they still add up; without decimals if all are
+    whole. Every brief view shows shares in this form, every full one as `format_share` does."""
+    shares = list(shares)
+    if not any(share % 100 for share in shares):
+        return [f"{share // 100}%" for share in shares]
+    tenths = [share // 10 for share in shares]
+    missing = (sum(shares) + 5) // 10 - sum(tenths)
+    for number in sorted(range(len(shares)), key=lambda number: -(shares[number] % 10))[:missing]:
+        tenths[number] += 1
+    return [f"{each // 10}.{each % 10}%" if each else "<0.1%" for each in tenths]
 
 
 def apportion(total: int, weights: Sequence[int]) -> list[int]:

@@ -116,7 +116,8 @@ def _take_past_block(flags: dict[str, object], *, quotes_past_blocks: bool) -> P
     if isinstance(block, BlockTag):
         return None
     if not quotes_past_blocks:
-        hint = f"use {', '.join(BlockTag)}; route, compare, depth, price and pools accept past blocks"
+        *tags, last = BlockTag
+        hint = f"use {', '.join(tags)} or {last}; route, compare, depth, price and pools accept past blocks"
         raise InvalidOption(f"--block: this command needs a recent block, not {block}", hint=hint)
     del flags["block"]
     return block

@@ -159,7 +159,7 @@ def _invalid(message: str) -> MCPError:
 
 
 def _list_tool(tool: Tool) -> ListedTool:
-    hints = ToolAnnotations(title=tool.title, read_only_hint=True, open_world_hint=tool.reads_nodes)
+    hints = ToolAnnotations(title=tool.title, read_only_hint=True, open_world_hint=None if tool.reads_nodes else False)
     return ListedTool(
         name=tool.name,
         description=tool.description,

@@ -89,7 +89,7 @@ class _CheckedOrder(NamedTuple):
 
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/route and GET /{network}/v2/route."""
-    checked = _read_order(order_parameters, request, is_payload=False)
+    checked = _read_order(order_parameters, registry, request, is_payload=False)
     terms = _terms(registry, checked.order)
 
     def find(is_cancelled: IsCancelled) -> EndpointResponse:
@@ -102,7 +102,7 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /{network}/route.svg."""
-    checked = _without_proof(_read_order(requests.ROUTE_V1, request, is_payload=False))
+    checked = _without_proof(_read_order(requests.ROUTE_V1, registry, request, is_payload=False))
     width = parse_width("width", requests.parse_text("width", request.query_pairs(), request.network))
 
     def draw(is_cancelled: IsCancelled) -> EndpointResponse:
@@ -139,7 +139,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointW
     body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry, request.network))
     if not isinstance(body, OrderRequest):
         return _build_route(registry, request, _check_route(body, request), partial(_render_posted_calldata, request))
-    checked = _check_order(body, ApiVersion.V1, request, is_payload=True)
+    checked = _check_order(body, ApiVersion.V1, registry, request, is_payload=True)
 
     def find_and_build(is_cancelled: IsCancelled) -> EndpointResponse:
         answer, payload = _quote_and_build(registry, request, checked, is_cancelled)
@@ -232,7 +232,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointW
     One transaction executes the whole batch, so each order is quoted on the pools as they are after the previous
     orders.
     """
-    orders = _read_batch(requests.ROUTE_V1, request)
+    orders = _read_batch(requests.ROUTE_V1, registry, request)
 
     def find(is_cancelled: IsCancelled) -> EndpointResponse:
         source, quote_requests = _quote_requests(registry, request, orders)
@@ -248,7 +248,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointW
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointWork:
     """Handle GET /starknet/executeBatch."""
-    orders = _read_batch(requests.PAYLOAD_V1, request)
+    orders = _read_batch(requests.PAYLOAD_V1, registry, request)
 
     def build(is_cancelled: IsCancelled) -> EndpointResponse:
         source, quote_requests = _quote_requests(registry, request, orders)
@@ -324,7 +324,7 @@ def _order_and_build(
     render: Callable[[LocalQuote, UnsignedTransaction], Mapping[str, Any]],
 ) -> EndpointWork:
     """Return the work of an endpoint that quotes an order and builds its transaction."""
-    checked = _read_order(order_parameters, request, is_payload=True)
+    checked = _read_order(order_parameters, registry, request, is_payload=True)
 
     def find_and_build(is_cancelled: IsCancelled) -> EndpointResponse:
         answer, payload = _quote_and_build(registry, request, checked, is_cancelled)
@@ -455,23 +455,34 @@ def _now_s(registry: MarketRegistry, network: Network) -> int:
     return int(registry.network_time_s(network.name))
 
 
-def _read_order(order_parameters: OrderParameters, request: EndpointRequest, *, is_payload: bool) -> _CheckedOrder:
+def _read_order(
+    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest, *, is_payload: bool
+) -> _CheckedOrder:
     """Read the order in a query."""
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
-    return _check_order(order, order_parameters.api_version, request, is_payload=is_payload)
+    return _check_order(order, order_parameters.api_version, registry, request, is_payload=is_payload)
 
 
-def _read_batch(order_parameters: OrderParameters, request: EndpointRequest) -> list[_CheckedOrder]:
+def _read_batch(
+    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
+) -> list[_CheckedOrder]:
     orders = parse_batch(request.query_pairs(), request.network, order_parameters)
-    return [_without_proof(_check_order(each, ApiVersion.V1, request, is_payload=False)) for each in orders]
+    return [_without_proof(_check_order(each, ApiVersion.V1, registry, request, is_payload=False)) for each in orders]
 
 
 def _check_order(
-    order: OrderRequest, api_version: ApiVersion, request: EndpointRequest, *, is_payload: bool
+    order: OrderRequest,
+    api_version: ApiVersion,
+    registry: MarketRegistry,
+    request: EndpointRequest,
+    *,
+    is_payload: bool,
 ) -> _CheckedOrder:
     _check_dialect(request.network, order.dialect, is_payload=is_payload)
     integrator = _integrator(order.integrator_address, order.fee_bps, order.surplus_bps, request)
-    return _CheckedOrder(order, api_version, integrator, _find_excluded(order, request.network))
+    unavailable = registry.rules.unavailable_protocols(request.network)
+    excluded = _find_excluded(order, request.network, unavailable)
+    return _CheckedOrder(order, api_version, integrator, excluded)
 
 
 def _read_route(registry: MarketRegistry, request: EndpointRequest, accepted: BodyParameters) -> PostedRoute:
@@ -511,8 +522,11 @@ def _quote_requests(
     return source, quote_requests
 
 
-def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
-    """Return the names of the excluded protocols. Raises `InvalidInput` with the name of the parameter."""
+def _find_excluded(order: OrderRequest, network: Network, unavailable: frozenset[str]) -> frozenset[str]:
+    """Return the names of the excluded protocols: the order's own and the `unavailable` ones.
+
+    Raises `InvalidInput` with the name of the parameter, also if the order names an unavailable one to use.
+    """
     for field, names in (("excludeProtocols", order.excluded), ("onlyProtocols", order.only)):
         try:
             find_protocols(names, network)
@@ -520,11 +534,25 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
             error.details["field"] = field
             error.hint = protocol_hint(error.closest, f"GET /{network.name}/protocols")
             raise
+    if asked := find_protocols(order.only, network) & unavailable:
+        raise InvalidOption(_unused(asked), hint="allow others", details={"field": "onlyProtocols"})
     try:
-        return excluded_protocols(order.excluded, network, extended=order.extended, only=order.only)
+        return unavailable | excluded_protocols(order.excluded, network, extended=order.extended, only=order.only)
     except InvalidOption as error:
         error.details["field"] = "onlyProtocols"
         raise
+
+
+def _unused(protocols: Iterable[str]) -> str:
+    return f"this service does not use {', '.join(sorted(protocols))}"
+
+
+def _check_protocols(registry: MarketRegistry, result: RouteResult, source: InMemorySource) -> None:
+    """Raise `InvalidRoute` for a posted route with a pool of a protocol that no order may use."""
+    pools = source.market.pools
+    used = {pools[key].protocol for key in result.pool_keys if key in pools}
+    if unavailable := used & registry.rules.unavailable_protocols(source.network):
+        raise InvalidRoute(_unused(unavailable), hint="request a new route")
 
 
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
@@ -559,6 +587,7 @@ def _build_route(
         issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
         source = _source(registry, request, keys=result.pool_keys)
         registry.check_recipient(source, terms.recipient)
+        _check_protocols(registry, result, source)
         with span("replay"):
             payload = source.build(result, terms, issued_ms=issued_ms, confirm=request.record_built)
         headers = payload_headers(source, result, _terms(registry, terms), payload)

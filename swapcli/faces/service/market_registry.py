@@ -30,6 +30,7 @@ from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.quoting.live_choice import node_variable
 from swapcli.quoting.price_policy import ALLOWED_USES, PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_options import check_allowed_recipient, parameter_values, warning_limits
+from swapcli.quoting.resolve import unavailable_protocols
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
@@ -52,7 +53,8 @@ class ServiceRules(NamedTuple):
     `max_slippage_ppm`. `price_limits_ppm` are two thresholds for how far a price may be below other prices: above the
     first a verdict warns, above the second it blocks. `allowed_recipients` are addresses, in any case, that may be
     recipients although they are tokens, pools or routers. With `reuse_searches`, a search starts from earlier searches
-    for similar orders.
+    for similar orders. No order uses the protocols in `exclude_protocols`, nor, unless it is empty, any outside
+    `only_protocols`.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
@@ -63,6 +65,8 @@ class ServiceRules(NamedTuple):
     price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM)
     allowed_recipients: tuple[str, ...] = ()
     reuse_searches: bool = True
+    exclude_protocols: tuple[str, ...] = ()
+    only_protocols: tuple[str, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ServiceRules:
@@ -76,7 +80,13 @@ class ServiceRules(NamedTuple):
             price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
             allowed_recipients=settings.service.allowed_recipients,
             reuse_searches=settings.service.reuse_searches,
+            exclude_protocols=settings.exclude_protocols,
+            only_protocols=settings.only_protocols,
         )
+
+    def unavailable_protocols(self, network: Network) -> frozenset[str]:
+        """Return the protocols that no order on a network may use."""
+        return unavailable_protocols(self.exclude_protocols, self.only_protocols, network)
 
 
 DEFAULT_RULES = ServiceRules()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from swapcli.core.errors import InvalidOption
+from swapcli.core.errors import InvalidOption, UnknownProtocol
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.banner import banner
@@ -15,6 +15,7 @@ from swapcli.interface.timestamps import format_iso_utc
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.openers.server_pool_sources import choose_service_pools
 from swapcli.quoting.price_policy import PriceRequest
+from swapcli.quoting.resolve import find_protocols
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_rule import READ_AGAIN
 
@@ -112,6 +113,8 @@ def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Call
     for network in pools.networks:
         _check_dialect(network)
     settings = sources.markets.setup.settings
+    for key in ("exclude_protocols", "only_protocols"):
+        _check_protocols(key, getattr(settings, key), pools.networks)
     registry = MarketRegistry(
         pools.networks,
         pools.openers,
@@ -129,6 +132,22 @@ def open_service_sources(sources: SourceChooser, names: Iterable[str], log: Call
         pools.witnesses,
         settings.service.state_url,
     )
+
+
+def _check_protocols(key: str, names: Iterable[str], networks: Iterable[Network]) -> None:
+    """Raise `UnknownProtocol` for a name in the setting `key` that is not a protocol of any of the networks."""
+    for name in names:
+        errors = []
+        for network in networks:
+            try:
+                find_protocols([name], network)
+                break
+            except UnknownProtocol as error:
+                errors.append(error)
+        else:
+            closest = max(errors, key=lambda each: any(each.closest.values()))
+            where = closest.message if len(errors) == 1 else f"no protocol {name} on the served networks"
+            raise UnknownProtocol(f"{key}: {where}", hint=closest.hint, details=closest.details)
 
 
 def read_policy(settings: Settings, keys_file: Path) -> ServicePolicy:

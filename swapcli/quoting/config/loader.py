@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import describe
 from swapcli.interface.value_types import PATH
 from swapcli.quoting.config import networks
 from swapcli.quoting.config.network_folder import NetworkFolder, list_network_files
@@ -149,10 +148,10 @@ def parse_setting(row: Setting, given: RawValue, home: Path | None = None) -> ob
     except ValueError:
         from swapcli.core.encoding.closest import did_you_mean
 
-        found = "" if row.secret else f", not {describe(given.value)}"
+        problem = row.value_type.problem(given.value, is_secret=row.secret)
         hint = did_you_mean([] if row.secret else row.value_type.suggestions(given.value)) or None
         raise ConfigError(
-            f"{given.lined_place}: expected {row.value_type.expected}{found}",
+            f"{given.lined_place}: {problem}",
             hint=hint,
             details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
         ) from None

@@ -228,7 +228,7 @@ def _check_node(fields: DefinitionFields, path: str, value: object, value_type: 
     try:
         value_type.parse(value)
     except ValueError:
-        raise fields.failure(path, f"expected {value_type.expected}") from None
+        raise fields.failure(path, value_type.problem(value, is_secret=True)) from None
 
 
 def read_networks(

@@ -278,7 +278,6 @@ class SourceChooser:
             return InvalidOption(
                 f"a market file is never updated from a node, so {option} cannot be combined with --market"
             )
-        return InvalidOption(
-            f"{option} is read from a node of {network.name}, but {self._setup.node_rules.why_no_node()}",
-            hint=missing_node_hint(network),
-        )
+        rules = self._setup.node_rules
+        problem = f"{option} is read from a node of {network.name}, but {rules.why_no_node()}"
+        return InvalidOption(problem, hint=rules.hint_without_node(network))

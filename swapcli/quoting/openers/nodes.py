@@ -123,7 +123,7 @@ class NodeOpener:
 
     def _no_node(self, need: str, network: Network, purpose: str = "") -> InvalidOption:
         problem = f"{need} of {network.name}{purpose}, but {self.rules.why_no_node()}"
-        return InvalidOption(problem, hint=missing_node_hint(network))
+        return InvalidOption(problem, hint=self.rules.hint_without_node(network))
 
     def second_node(self, network: Network) -> RpcNode | None:
         """Return a second node that can contradict the node from `node`: the next one in the settings, or None if there

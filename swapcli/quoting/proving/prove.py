@@ -105,7 +105,8 @@ def prove(
     found = known.networks.find(network)
     rules = setup.node_rules
     if rules.excludes_nodes:
-        raise InvalidOption(f"prove needs a node of {found.name}, but {rules.why_no_node()}")
+        problem = f"prove needs a node of {found.name}, but {rules.why_no_node()}"
+        raise InvalidOption(problem, hint=rules.hint_without_node(found))
     if not any(rules.quoted_nodes(found)):
         raise no_known_node(found)
     where = Path(folder) if folder is not None else Path(f"swapcli-proof-{found.name}")

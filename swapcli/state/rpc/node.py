@@ -42,8 +42,8 @@ class ChainHead(NamedTuple):
 
     `gas_price` is in wei, or the error of a node that does not serve it. `code` is the requested contract's, None if
     none was requested or the node did not return it. `clock_offset_s` is the number of seconds to add to this machine's
-    clock to get the time on which several nodes agree. It is 0 if the clock is right, or if nothing proves it wrong. A past
-    block without a price of its own has the current one, and `has_own_price` is false.
+    clock to get the time on which several nodes agree. It is 0 if the clock is right, or if nothing proves it wrong.
+    A past block without a price of its own has the current one, and `has_own_price` is false.
     """
 
     block: BlockHeader

@@ -340,6 +340,7 @@ class SingleRpcNode(JsonRpcNode):
         if isinstance(block, int) and block > newest.number:
             raise InvalidInput(
                 f"block {block:,} does not exist yet: the latest block of {self.redacted_url} is {newest.number:,}",
+                hint=f"choose an earlier block: --block {newest.number}",
                 details=details,
             )
         method, name = (_BLOCK, hex(block)) if isinstance(block, int) else (_BLOCK_BY_HASH, block)

@@ -22,6 +22,7 @@ from swapcli.core.model.number_format import (
     format_ratio,
     format_rough_usd,
     format_share,
+    format_shares,
     format_short_amount,
     format_significant,
     format_time,
@@ -108,6 +109,20 @@ def test_gaps_have_two_decimals() -> None:
     assert [format_bps_rounded_up(gap) for gap in (0.3, 1.0, 0.0014, 0.0, -2.0, 12345.671)] == [
         "0.30", "1.00", "0.01", "0.00", "0.00", "12,345.68",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shares", "shown"),
+    [
+        ([6120, 3880], ["61.2%", "38.8%"]),
+        ([3333, 3333, 3334], ["33.3%", "33.3%", "33.4%"]),
+        ([7000, 3000], ["70%", "30%"]),
+        ([9999, 1], ["100.0%", "<0.1%"]),
+        ([], []),
+    ],
+)
+def test_brief_shares_have_one_decimal_and_add_up(shares: list[int], shown: list[str]) -> None:
+    assert format_shares(shares) == shown
 
 
 def test_shares_have_two_decimals() -> None:

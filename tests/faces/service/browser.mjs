@@ -9,6 +9,7 @@ const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const {browser, profile, url, modelledUrl, hostileUrl, judged, keyed, live, refused, isFull, orders} = JSON.parse(process.argv[2]);
+const visitorsUrl = modelledUrl.replace("127.0.0.1", "visitor.localhost");  // a browser resolves it to this machine
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const WETH = "0x4200000000000000000000000000000000000006";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
@@ -357,6 +358,14 @@ quickCheck("prices that are not real give guidance instead of a transaction", as
   assert.equal(await page.locator("#payload-command").inputValue(), "SWAPCLI_NETWORKS_BASE_RPC_URL=URL swapcli serve");
   assert.equal(await page.locator("#recipient, #review").count(), 0);
   assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
+});
+
+quickCheck("a visitor without real prices gets no command of the operator", async () => {
+  await openQuote(visitorsUrl + ORDER);
+  const shown = await page.locator("#swap").filter({hasText: "There is no transaction to sign"}).innerText();
+  assert.match(shown, /no live prices for base now: choose a different network, or quote again later\.$/);
+  assert.equal(await page.locator("#payload-command").count(), 0);
+  assert.doesNotMatch(await page.locator("body").innerText(), /swapcli serve/);
 });
 
 quickCheck("a quote of a chain follows its blocks, and the clock without a stream", async () => {
@@ -753,7 +762,7 @@ check("hostile names stay text", async () => {
 
 quickCheck("no request leaves the service, and no script fails", async () => {
   const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
-  assert.deepEqual([...origins].sort(), [url, modelledUrl, live.url, refused.url, ...isFull ? [hostileUrl, judged.url, keyed.url] : []].sort());
+  assert.deepEqual([...origins].sort(), [url, modelledUrl, visitorsUrl, live.url, refused.url, ...isFull ? [hostileUrl, judged.url, keyed.url] : []].sort());
   assert.deepEqual(problems, []);
 });
 

@@ -61,6 +61,26 @@ def test_the_message_shows_what_was_found_on_one_line() -> None:
     assert refused("color: " + "x" * 500).message.endswith("…")
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("only_protocols", [""], 'expected a list of names, but entry 1 is ""'),
+        ("exclude_protocols", ["uniswapV3", None], "expected a list of names, but entry 2 is null"),
+        ("exclude_protocols", [["uniswapV3"]], "expected a list of names, but entry 1 is a list"),
+        ("exclude_protocols", " , ", 'expected a list of names, not " , "'),
+        ("service.trusted_proxies", ["10.0.0.1", "10.0.0.0/99"], 'but entry 2 is "10.0.0.0/99"'),
+        ("service.allowed_recipients", ["0x1", "me"], 'but entry 2 is "me"'),
+    ],
+)
+def test_the_message_names_the_wrong_entry_of_a_list(key: str, value: object, problem: str) -> None:
+    assert refused(flags={key: value}).message.endswith(problem)
+
+
+def test_the_wrong_entry_of_a_secret_list_is_not_shown() -> None:
+    error = refused("networks: {base: {rpc_urls: ['https://node.example', 'ftp://secret']}}")
+    assert error.message.endswith(", or the path of an IPC socket, but entry 2 is not one")
+
+
 @given(st.integers(0, 1_000_000))
 def test_a_slippage_is_exact_in_every_spelling(ppm: int) -> None:
     percent = f"{Decimal(ppm) / 10_000:f}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from swapcli import Finding, LocalQuote, QuoteFigures, SwapTerms
 from swapcli.core.encoding.text import counted, shorten_id
-from swapcli.core.model.number_format import format_share
+from swapcli.core.model.number_format import format_share, format_shares
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
@@ -117,7 +117,7 @@ def build_route_view(
 def _rows(flow: RouteFlow, pools: Sequence[PoolRow]) -> Iterator[SwapRow]:
     """Yield a row for each pool; a path with one pool in each of several hops is one row."""
     known = dict(zip(_marks(flow), pools, strict=True))
-    segments = _shown_shares(path.share for path in flow.paths)
+    segments = format_shares(path.share for path in flow.paths)
     for path, segment in zip(flow.paths, segments, strict=True):
         if len(path.hops) > 1 and all(len(hop) == 1 for hop in path.hops):
             uses = [hop[0] for hop in path.hops]
@@ -127,7 +127,7 @@ def _rows(flow: RouteFlow, pools: Sequence[PoolRow]) -> Iterator[SwapRow]:
         for number, hop in enumerate(path.hops):
             large = _without_small_pools(hop)
             shares = [use.share for use in large] + [sum(use.share for use in hop[len(large) :])] * (large != hop)
-            texts = _shown_shares(shares) if len(hop) > 1 else [""]
+            texts = format_shares(shares) if len(hop) > 1 else [""]
             for position, (use, share) in enumerate(zip(large, texts, strict=False)):
                 pool = known[use.key]
                 yield SwapRow(
@@ -160,19 +160,6 @@ def _detailed_rows(flow: RouteFlow) -> Iterator[SwapRow]:
                 is_first = False
 
 
-def _shown_shares(shares: Iterable[int]) -> list[str]:
-    """Format shares in hundredths of a percent with one decimal, so that they still add up; without decimals if all are
-    whole."""
-    shares = list(shares)
-    if not any(share % 100 for share in shares):
-        return [f"{share // 100}%" for share in shares]
-    tenths = [share // 10 for share in shares]
-    missing = (sum(shares) + 5) // 10 - sum(tenths)
-    for number in sorted(range(len(shares)), key=lambda number: -(shares[number] % 10))[:missing]:
-        tenths[number] += 1
-    return [f"{each // 10}.{each % 10}%" if each else "<0.1%" for each in tenths]
-
-
 def _names(uses: Sequence[PoolSwap]) -> str:
     """Return the names of a path's pools: "PancakeSwap V3 0.01%, 0.05%" if only their fees differ."""
     names = [uses[0].name]
@@ -202,7 +189,7 @@ def _rest(flow: RouteFlow, shown: RouteFlow) -> Iterator[SwapRow]:
     """Yield the row that stands for the hidden paths."""
     if count := len(flow.paths) - len(shown.paths):
         share = sum(path.share for path in flow.paths) - sum(path.share for path in shown.paths)
-        yield SwapRow(_shown_shares([share])[0], f"{count} more paths", "", "")
+        yield SwapRow(format_shares([share])[0], f"{count} more paths", "", "")
 
 
 def _amount(use: PoolSwap) -> str:

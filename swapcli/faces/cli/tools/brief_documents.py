@@ -50,8 +50,11 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "sync": frozenset({"bytes", "gasPriceWei", "poolsPerSecond", "store", "undoableBlocks"}),
         "health": frozenset({"status"}),
         "networks": frozenset({"factsDate"}),
+        "plan": frozenset({"cowTwap", "digest", "frontier", "measuredShare", "moves", "planVersion", "requests"}),
     }
 )
+_USED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType({"plan": frozenset({"time"})})
+"""Fields of `_UNUSED` that mean something else in a document."""
 _ORDER_FIELDS: Final = ("inputToken", "inputAmount", "outputToken", "outputAmount", "route")
 _BATCH_FIELDS: Final = (
     "id", "inputAmount", "outputAmount", "minReceived", "outputAfterGas", "priceImpactPercent", "errorMessage",
@@ -86,6 +89,7 @@ def brief_document(
     if tool.document in ("calldata", "check", "execute"):
         with_amounts = _lift_route(with_amounts)
     unused = _UNUSED | _UNUSED_BY_DOCUMENT.get(tool.document, frozenset())
+    unused -= _USED_BY_DOCUMENT.get(tool.document, frozenset())
     network = networks.get(str(document.get("network")))
     brief = _without_unused(with_amounts, unused, network)
     if tool.document == "route-batch":

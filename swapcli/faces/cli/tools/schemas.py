@@ -58,14 +58,17 @@ _OWN: dict[str, dict[str, Any]] = {
 _DESCRIPTIONS: dict[str, str] = {
     "network": "",
     "token_in": "Symbol or address.",
-    "token_out": "Symbol or address.",
-    "amount": "Whole tokens, such as 1.5 or 2k; $1000; 50% or all of the sender's balance.",
-    "sender": "Account that sends the swap.",
-    "raw": "Whether amount is in base units.",
-    "live": "require: fail if no node responds.",
-    "offline": "Use no node, only stored or modelled prices. Only at the user's request.",
-    "max_age": "Maximum age of stored state, in seconds.",
-    "block": "latest, pending, safe or finalized; for quotes also a past block's number or hash.",
+    "token_out": "",
+    "amount": "1.5 or 2k tokens, $1000, or 50% or all of the sender's balance.",
+    "sender": "Sending account.",
+    "spender": "",
+    "token": "Symbol or address.",
+    "other": "Second token.",
+    "raw": "amount is in base units.",
+    "live": "require: fail without a node.",
+    "offline": "Only at the user's request: stored or modelled prices.",
+    "max_age": "Of stored state, in seconds.",
+    "block": "latest, pending, safe, finalized; for quotes also a number or hash.",
     "aggregators": "Names of aggregators, or all.",
     "amounts": "Amounts, such as 1, 50 or 2k.",
     "networks": "",
@@ -103,19 +106,20 @@ def build_schema(document: str) -> JsonSchema:
 def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
     """Return the schema of a tool's arguments on a server."""
     title = f"swapcli {PREFIX}{tool.name}{INPUT}"
-    return {"$schema": _SCHEMA_VERSION, "title": title, **build_listed_schema(tool, server)}
+    listed = build_listed_schema(tool, server)
+    return {"$schema": _SCHEMA_VERSION, "title": title, **listed, "additionalProperties": False}
 
 
 def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
     """Return the schema of a tool's arguments in the short form that the server lists, because models pay by the
-    character."""
+    character. It does not forbid other arguments: the error for one suggests the right name."""
     properties = {name: _argument_schema(tool, each) for name, each in allowed_parameters(tool, server).items()}
     properties |= {name: _OWN[name] for name in tool.own_arguments()}
     if tool.stdin == CALLDATA:
         properties[CALLDATA] = _STDIN_TYPES | {"description": _STDIN_TEXT}
     ordered = {name: properties[name] for name in dict.fromkeys((*tool.required, *properties)) if name in properties}
     required = {} if tool.takes_payload or not tool.required else {"required": list(tool.required)}
-    return {"type": "object", "properties": ordered, **required, "additionalProperties": False}
+    return {"type": "object", "properties": ordered, **required}
 
 
 def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
@@ -145,5 +149,6 @@ def _argument_schema(tool: ToolDefinition, parameter: CommandParameter) -> dict[
     types = json_types(parameter)
     if types == ("array",):
         return {"type": "array", "items": {"type": "string"}, **described}
-    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else list(types), **described}
-    return schema | {"enum": list(values)} if (values := choices(parameter)) else schema
+    if values := choices(parameter):
+        return {"enum": list(values), **described}
+    return {"type": types[0] if len(types) == 1 else list(types), **described}

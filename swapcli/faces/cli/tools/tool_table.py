@@ -73,6 +73,7 @@ class ToolDefinition(NamedTuple):
 
 _ORDER = ("network", "token_in", "token_out", "amount")
 _PAID = (*_ORDER, "destination")
+_PLANNING = ("parts", "risk", "start", "band")
 _STATE = ("block", "live", "offline", "max_age")
 
 TOOLS: tuple[ToolDefinition, ...] = (
@@ -94,8 +95,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "compare", "compare", "Compare ways to fill an order", "compare",
         "Compare the split route, the best single path, the best direct swap and each protocol alone, on one state."
-        " aggregators (names, or all) also queries public aggregators: tokens, amount and sender then leave this"
-        " machine, so use it only if the user wants that.",
+        " aggregators also queries public aggregators: tokens, amount and sender then leave this machine, so use it"
+        " only if the user wants that.",
         ("raw", *tool_arguments("compare"), "aggregators", "sender", *_STATE), _ORDER, paged="alternatives",
     ),
     ToolDefinition(
@@ -103,6 +104,11 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "Show the price impact of growing amounts. levels has the largest amounts with an impact below 0.1%, 0.5%,"
         " 1% and 5%. Takes a few seconds.",
         ("amounts", "raw", *tool_arguments("depth"), *_STATE), _ORDER[:3],
+    ),
+    ToolDefinition(
+        "plan", "plan", "Plan a large sale in parts", "plan",
+        "Split a large sale into parts over time, with the cost of each way. Does not build them.",
+        (*_PLANNING, "raw", *tool_arguments("plan"), *_STATE[1:]), (*_ORDER, "over"),
     ),
     ToolDefinition(
         "pools", "pools", "List pools", "pools",
@@ -122,9 +128,9 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "build_transaction", "calldata", "Build an unsigned transaction", "calldata",
-        "Find the best route and build the transactions to sign, an approval first if one is needed, with the verdict"
-        " of a simulation if a node can run one. Returns the URI of the payload, which decode and check take and a"
-        " wallet can read. Signs and sends nothing.",
+        "Find the best route and build the transactions to sign, with an approval if one is needed, and a simulation's"
+        " verdict if a node can run one. Returns the payload's URI for decode, check and wallets. Signs and sends"
+        " nothing.",
         ("raw", *tool_arguments("build_transaction"), "sender", "deadline", "simulate", *_STATE),
         _PAID,
     ),
@@ -137,8 +143,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "check", "calldata", "Check a swap on a node", "check",
-        "Simulate the swap of an order and a sale of the tokens it bought, on a node. The verdict is ok, warn or block;"
-        " a token that cannot be sold again is blocked. With payload: decode that payload and check its order.",
+        "Simulate the swap of an order and a sale of the bought tokens on a node. The verdict is ok, warn or block (as"
+        " for a token that cannot be sold). With payload: decode that payload and check its order.",
         ("raw", *tool_arguments("check"), "sender", "router_dialect", "block", "live", "max_age"), _PAID,
         defaults=MappingProxyType({"check": "always"}), takes_payload=True,
     ),
@@ -169,7 +175,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "protocols", "protocols", "List protocols", "protocols",
-        "List the protocols of a network, for use in exclude_protocols.",
+        "List the protocols of a network, for use in exclude_protocols and only_protocols.",
         (), ("network",), list_field="protocols", paged="protocols", reads_nodes=False,
     ),
 )  # fmt: skip

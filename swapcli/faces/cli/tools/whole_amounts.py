@@ -17,6 +17,8 @@ _BOUGHT = frozenset(
         "min_received", "freshOutputAmount", "received", "expected",
     }
 )  # fmt: skip
+_OF_FORECAST = frozenset({"impact", "gas", "cost", "low", "high", "risk", "deviation"})
+"""Amounts of the bought token in a forecast of a plan, which has a cost; elsewhere these names are of other numbers."""
 _OF_TOKEN = frozenset({"amount", "allowance"})
 _SOLD_TOKENS, _BOUGHT_TOKENS = ("inputToken", "tokenIn", "token_in"), ("outputToken", "tokenOut", "token_out")
 _ORDERS = ("order", "route", "quote", "swap")
@@ -77,7 +79,8 @@ def _walk(
     tokens = _with_own(_with_own(tokens, order, find, network), node, find, network)
     for name, value in node.items():
         is_wei = network is not None and name == "value" and "to" in node
-        token = network.native if network and is_wei else _token_of(name, tokens)
+        is_forecast = name in _OF_FORECAST and "cost" in node
+        token = network.native if network and is_wei else tokens.bought if is_forecast else _token_of(name, tokens)
         if token is not None and isinstance(value, str) and value.lstrip("-").isdecimal():
             yield f"{path}{name}", value, token
         elif isinstance(value, dict | list):

@@ -1,6 +1,7 @@
 const MAX_OPTIONS = 60;  // more is slower to read than to type a letter
 const MAX_LARGE = 14;  // characters of the largest type that fit a line of a phone
 const UNREAL = ["modelled", "synthetic"];
+const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 const PRESETS = ["0.1", "0.5", "1"];
 const MAX_MOVE_PERCENT = 0.1;  // of a price between a transaction and its decoding
 const VERDICT_WORDS = {ok: "A node simulated this swap and then a sale of the bought tokens. Both succeeded.", warn: "Check this before you sign:"};
@@ -574,10 +575,14 @@ function swapSection({order, route}, headers) {
     answer);
 }
 
-/** Return how the operator of the service gets live prices. */
+/** Return what to do without real prices: as a visitor, or on the service's own machine as its operator. */
 function guidance({network: name}) {
+  const reason = "There is no transaction to sign, because these prices are not real. ";
+  if (!LOCAL_HOSTS.includes(location.hostname)) {
+    return [element("p", {}, `${reason}This service has no live prices for ${name} now: choose a different network, or quote again later.`)];
+  }
   const command = `SWAPCLI_NETWORKS_${name.toUpperCase()}_RPC_URL=URL swapcli serve`;
-  return [element("p", {}, "There is no transaction to sign, because these prices are not real. For live prices, start the service with a node:"),
+  return [element("p", {}, `${reason}For live prices, start the service with a node:`),
     copyField("Command", command)];
 }
 

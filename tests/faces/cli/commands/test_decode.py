@@ -356,3 +356,16 @@ def test_a_call_of_the_own_router_is_named_so() -> None:
     )
     ran = run_swapcli("decode", built.json["calldata"], "--offline", "--network", "base", "--format=plain", env=env)
     assert "swapBefore of the router own on base" in ran.stdout, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_payload_shows_the_shares_of_its_quote(verbose: bool) -> None:
+    more = ("--verbose",) if verbose else ()
+    order, options = ("base", "ETH", "USDC", "5000"), ("--offline", "--max-pools", "6")
+    quoted = run_swapcli("route", *order, *options, "--direct", "--format", "plain", *more).stdout
+    built = run_swapcli("calldata", *order, *options, "--direct", "--destination", ME, "--json").stdout.encode()
+    decoded = run_swapcli("decode", "-", "--offline", "--format", "plain", *more, stdin=built).stdout
+    digits = 2 if verbose else 1
+    of_quote, of_payload = (sorted(re.findall(rf" (\d+\.\d{{{digits}}}%) +[A-Z]", text)) for text in (quoted, decoded))
+    assert len(of_payload) == 4
+    assert of_payload == of_quote

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1
 CALLS: dict[str, dict[str, Any]] = {
     "quote": ORDER | {"certify": True, "max_hops": 3, "slippage": 0.3},
     "compare": ORDER | {"max_hops": 2},
+    "plan": ORDER | {"amount": "500", "over": "1h", "parts": 4, "risk": "low", "only_protocols": ["uniswapV3"]},
     "depth": {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e", "amounts": ["1,5", "10"]},
     "pools": {"network": "base", "token": "ETH", "other": "USDC", "limit": 2},
     "price": {"network": "base", "tokens": ["cbBTC", "AERO"], "unit": "USDC"},
@@ -110,6 +112,48 @@ def test_a_full_quote_is_that_of_the_command_line() -> None:
     assert brief["outputAmount"] == f"{amounts['outputAmount'][0]} USDC"
     assert brief["priceImpactPercent"] == printed["priceImpactPercent"]
     assert "ETH > USDC" in brief["route"][0]
+
+
+def test_a_plan_is_that_of_the_command_line() -> None:
+    order, words = ORDER | {"amount": "500"}, ("base", "ETH", "USDC", "500")
+
+    async def plan(client: Client) -> list[tuple[bool, dict[str, Any]]]:
+        timed = {"over": "1h", "parts": 4, "start": "2000000000"}
+        calls = (timed | {"detail": "full"}, timed, {"over": "soon"}, {"over": "1h", "parts": 0})
+        return [await call(client, "plan", order | each) for each in calls]
+
+    (is_error, full), (_, brief), soon, none = with_client(plan)
+    printed = run_swapcli("plan", *words, "--over", "1h", "--parts", "4", "--start", "2000000000", "--json").json
+    assert not is_error
+    assert full.keys() - {"notes", "amounts"} == printed.keys()
+    moving = {"createdAt", "startsAt", "endsAt", "expiresAt", "parts", "digest", "cowTwap", "state"}
+    same = printed.keys() - moving
+    assert {name: full[name] for name in same} == {name: printed[name] for name in same}
+    assert [each["inputAmount"] for each in full["parts"]] == [each["inputAmount"] for each in printed["parts"]]
+    assert [each["time"] for each in brief["parts"]] == [2_000_000_000 + 1_200 * each for each in range(4)]
+    cost = int(printed["forecast"]["cost"])
+    assert brief["forecast"]["cost"] == f"{Decimal(cost).scaleb(-6):f} USDC"
+    assert brief["priceBand"] == printed["priceBand"]
+    for (is_error, refused), options in ((soon, ("--over", "soon")), (none, ("--over", "1h", "--parts", "0"))):
+        error = run_swapcli("plan", *words, *options, "--json").error
+        assert is_error
+        assert (refused["code"], refused["message"].lstrip("-")) == (error["code"], error["message"].lstrip("-"))
+
+
+def test_only_the_named_protocols_are_used_by_every_tool_that_quotes() -> None:
+    amount = {"network": "base", "orders": [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}], "detail": "full"}
+
+    async def quote(client: Client) -> Any:
+        only = {"only_protocols": ["uniswapV3"]}
+        single = await call(client, "quote", ORDER | only | {"detail": "full"})
+        return single, await call(client, "quote_batch", amount | only)
+
+    (_, single), (_, batch) = with_client(quote)
+    printed = run_swapcli("route", *ORDER.values(), "--only-protocols", "uniswapV3", "--json").json
+    assert single["outputAmount"] == printed["outputAmount"]
+    assert batch["quotes"][0]["result"]["outputAmount"] == printed["outputAmount"]
+    takers = {each.name for each in TOOLS if "only_protocols" in each.parameters()}
+    assert takers == {each.name for each in TOOLS if "exclude_protocols" in each.parameters()}
 
 
 def test_a_payload_is_passed_by_its_uri() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from swapcli.core.networks.catalogue import find_network
 from tests.support.command import run_swapcli
-from tests.support.testnet import LONELY
+from tests.support.testnet import LONELY, build_market_document
 
 
 def test_tokens_in_the_most_pools_are_listed_first(market_file: str) -> None:
@@ -41,6 +43,28 @@ def test_a_token_added_to_a_network_is_listed(stored_market: tuple[str, str], tm
         listed = run_swapcli("tokens", name, "mine", "--json", "--config", str(settings), *source).json
         assert [(each["symbol"], each["decimals"], each["pools"]) for each in listed] == [("MINE", 18, 0)]
         assert run_swapcli("tokens", name, "--json", "--config", str(settings), *source).json[-1] == listed[0]
+
+
+def test_a_network_without_a_market_lists_the_tokens_of_its_definition(tmp_path: Path) -> None:
+    env = {"XDG_DATA_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    listed = run_swapcli("tokens", "ethereum", "--json", env=env).json
+    known = find_network("ethereum").tokens
+    assert {each["address"].lower() for each in listed} == {"0x" + "0" * 40, *(each.address for each in known)}
+    assert {each["pools"] for each in listed} == {0}
+    assert run_swapcli("tokens", "ethereum", "usdc", "--json", env=env).json[0]["symbol"] == "USDC"
+
+
+def test_a_users_own_network_lists_its_tokens_without_pools(market_file: str, tmp_path: Path) -> None:
+    document = build_market_document()["network"]
+    token = {"address": "0x" + "56" * 20, "symbol": "MINE", "name": "My Token", "decimals": 6}
+    definition = tmp_path / "mine.json"
+    definition.write_text(json.dumps(document | {"tokens": [token]}))
+    env = {"SWAPCLI_CONFIG": str(tmp_path / "config.yaml"), "XDG_DATA_HOME": str(tmp_path)}
+    (tmp_path / "config.yaml").touch()
+    assert run_swapcli("networks", "add", str(definition), env=env).exit_code == 0
+    for source in ((), ("--market", market_file)):
+        (mine,) = run_swapcli("tokens", "testnet", "mine", "--json", *source, env=env).json
+        assert (mine["symbol"], mine["pools"]) == ("MINE", 0)
 
 
 def pools_column(listing: str) -> list[str]:

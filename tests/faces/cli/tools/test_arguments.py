@@ -122,6 +122,7 @@ def test_every_choice_is_a_value_of_its_option() -> None:
     }
     assert choices == {
         ("live", ("auto", "require")), ("shares", ("fine", "whole")), ("detail", ("brief", "full")),
+        ("risk", ("none", "low", "medium", "high")),
     }  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def backtest(
     session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
     from swapcli import Backtest
     from swapcli.faces.cli.commands.backtest.orders import read_orders
-    from swapcli.faces.cli.commands.backtest.results import open_results
+    from swapcli.faces.cli.commands.backtest.results import CSV_COLUMNS, csv_rows, open_results
     from swapcli.faces.cli.progress import ProgressLine
     from swapcli.faces.garbage_collection import enable_garbage_collection
     from swapcli.state.clock import SYSTEM_CLOCK
@@ -94,7 +94,7 @@ def backtest(
             opened.open_quotes(opening).check(numbers[-1])
         file = None
         if results is not None:
-            file = stack.enter_context(open_results(results, resume=resume))
+            file = stack.enter_context(open_results(results, where, resume=resume))
             quotes = file.read_earlier(numbers, found, opened.quote_once)
         done = len(quotes) // len(found)
         stream = sys.stderr if sys.stderr.isatty() and not session.output.is_quiet else None
@@ -114,9 +114,7 @@ def backtest(
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(result if results is None else result._replace(quotes=None))
     elif session.output.format is OutputFormat.CSV:
-        from swapcli.quoting.backtest import QUOTE_FIELDS
-
-        session.output.print_rows(result.rows(), QUOTE_FIELDS)
+        session.output.print_rows(csv_rows(quotes, found, where), CSV_COLUMNS)
     else:
         from swapcli.faces.cli.commands.backtest.view import build_backtest_view
 

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO, Final
 
-from swapcli import BacktestOrder, BacktestQuote, InvalidInput
+from swapcli import BacktestOrder, BacktestQuote, InvalidInput, Network
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.model.quote import GasValueSource
 from swapcli.faces.cli.output import FormatOptions, OutputFormat
 from swapcli.faces.cli.output_file import format_of_file
+from swapcli.faces.cli.render.csv_order import ORDER_COLUMNS, order_columns
 from swapcli.faces.cli.render.csv_text import cell_text, csv_lines
 from swapcli.faces.cli.results_file import RESULTS, open_results_file
 from swapcli.quoting.backtest import QUOTE_FIELDS
 
+CSV_COLUMNS: Final = (
+    *QUOTE_FIELDS[:3], *ORDER_COLUMNS, *(each for each in QUOTE_FIELDS[3:] if each not in ORDER_COLUMNS),
+)  # fmt: skip
 _FORMATS: Final = (OutputFormat.JSON, OutputFormat.CSV)
 
 
-class BacktestResults:
-    """An open results file. Rows are written one block at a time."""
+def csv_rows(
+    quotes: Iterable[BacktestQuote], orders: Iterable[BacktestOrder], network: Network
+) -> list[dict[str, object]]:
+    """Return quotes as rows of a CSV, with the columns that describe their orders."""
+    by_id = {order.id: order for order in orders}
+    pairs = ((quote, by_id[quote.order_id]) for quote in quotes)
+    return [
+        {**quote.document(order), **order_columns(network, order.token_in, order.token_out)} for quote, order in pairs
+    ]
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
-        self._name, self._file = name, file
+
+class BacktestResults:
+    """An open results file for a network. Rows are written one block at a time."""
+
+    def __init__(self, name: str, file: BinaryIO, network: Network) -> None:
+        self._name, self._file, self._network = name, file, network
         # The format of the summary on stdout may differ.
         self._is_csv = format_of_file(name, FormatOptions(), _FORMATS, option=RESULTS) == OutputFormat.CSV
         self._is_empty = True
@@ -41,7 +56,7 @@ class BacktestResults:
         found: list[BacktestQuote] = []
         size = 0
         self._file.seek(0)
-        header = f"{csv_lines(QUOTE_FIELDS, ())}\n".encode() if self._is_csv else b""
+        header = f"{csv_lines(CSV_COLUMNS, ())}\n".encode() if self._is_csv else b""
         first = self._file.read(len(header))
         if not header.startswith(first):
             raise self._foreign(1)
@@ -77,10 +92,11 @@ class BacktestResults:
 
     def write(self, quotes: Sequence[BacktestQuote], orders: Sequence[BacktestOrder]) -> None:
         """Append the quotes of a block. Raises `InputOutputError`."""
-        by_id = {order.id: order for order in orders}
-        rows = [quote.document(by_id[quote.order_id]) for quote in quotes]
-        lines = [csv_lines(QUOTE_FIELDS, rows, header=self._is_empty)] if self._is_csv else map(to_json, rows)
-        text = "\n".join(lines)
+        if self._is_csv:
+            text = csv_lines(CSV_COLUMNS, csv_rows(quotes, orders, self._network), header=self._is_empty)
+        else:
+            by_id = {order.id: order for order in orders}
+            text = "\n".join(to_json(quote.document(by_id[quote.order_id])) for quote in quotes)
         self._is_empty = False
         try:
             self._file.write(f"{text}\n".encode())
@@ -91,7 +107,7 @@ class BacktestResults:
     def _parse(self, line: bytes, number: int) -> BacktestQuote:
         try:
             text = line.decode()
-            row = dict(zip(QUOTE_FIELDS, next(csv.reader([text])), strict=True)) if self._is_csv else json.loads(text)
+            row = dict(zip(CSV_COLUMNS, next(csv.reader([text])), strict=True)) if self._is_csv else json.loads(text)
 
             def count(name: str) -> int | None:
                 return None if row.get(name) in (None, "") else int(row[name])
@@ -127,7 +143,7 @@ def _are_equal(before: Sequence[BacktestQuote], now: Sequence[BacktestQuote]) ->
 
 
 @contextmanager
-def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
-    """Open a results file. Raises the same errors as `open_results_file`."""
+def open_results(name: str, network: Network, *, resume: bool) -> Iterator[BacktestResults]:
+    """Open a results file for a network. Raises the same errors as `open_results_file`."""
     with open_results_file(name, resume=resume, hint_without_file="--format csv prints each quote") as file:
-        yield BacktestResults(name, file)
+        yield BacktestResults(name, file, network)

@@ -14,8 +14,15 @@ from swapcli.core.model.decoded_call import (
     enforcer_of_call,
 )
 from swapcli.core.model.network import UNIVERSAL_ROUTER
-from swapcli.core.model.number_format import format_duration, format_percentage, format_time
+from swapcli.core.model.number_format import (
+    format_duration,
+    format_percentage,
+    format_share,
+    format_shares,
+    format_time,
+)
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transaction import NOBODY, ORDER, describe_enforcer
 from swapcli.core.model.transfer_behaviour import percent
@@ -100,7 +107,7 @@ class _Words:
 
     def swap_list(self) -> ListView:
         """Build the list of swaps."""
-        rows = tuple(map(self._swap, self._review.swaps))
+        rows = tuple(map(self._swap, self._review.swaps, self._shares()))
         pages = [contract_page(self._network, row[3]) if self._network else None for row in rows]
         links = tuple({"pool": page} if page else {} for page in pages)
         return ListView(COLUMNS, rows, links)
@@ -200,7 +207,7 @@ class _Words:
         spender = self._address(call.approval.spender) if call.approval.spender else "nobody"
         return Fact(f"Transaction {number}", f"{name} {amount}", f"for {spender}")
 
-    def _swap(self, reviewed: ReviewedSwap) -> tuple[str, ...]:
+    def _swap(self, reviewed: ReviewedSwap, share: str) -> tuple[str, ...]:
         token_out = ABSENT if reviewed.token_out is None else self._name(reviewed.token_out)
         pool, hint = reviewed.pool, reviewed.swap.pool
         protocol = self._network.protocol(pool.protocol) if self._network and pool else None
@@ -209,18 +216,26 @@ class _Words:
         key = pool.key if pool else hint.key
         return (
             f"{self._name(reviewed.token_in)} → {token_out}",
-            self._share(reviewed),
+            share,
             f"{printable(name)}{fee}",
             ABSENT if key is None else self._address(key),
         )
 
-    def _share(self, reviewed: ReviewedSwap) -> str:
+    def _shares(self) -> list[str]:
+        """Return the shares of the swaps as `route` shows them: in a brief view, they still add up."""
+        shares = list(map(self._share, self._review.swaps))
+        known = [share for share in shares if share is not None]
+        shown = iter(list(map(format_share, known)) if self._verbose else format_shares(known))
+        return [ABSENT if share is None else next(shown) for share in shares]
+
+    def _share(self, reviewed: ReviewedSwap) -> int | None:
+        """Return the share of a swap in hundredths of a percent; None if it is unknown."""
         amount, order = reviewed.swap.amount_in, self._call.order
         if amount is not None and order is not None and order.amount_in:
             if reviewed.token_in != self._review.wrapped(order.token_in):
-                return ABSENT  # an amount of a token other than the input
-            return f"{amount / order.amount_in * 100:.2f}%"
-        return ABSENT if reviewed.share_ppm is None else f"{reviewed.share_ppm / PPM * 100:.2f}%"
+                return None  # an amount of a token other than the input
+            return round(amount * SHARES_PER_ROUTE / order.amount_in)
+        return None if reviewed.share_ppm is None else round(reviewed.share_ppm * SHARES_PER_ROUTE / PPM)
 
     def _token(self, address: str, *, is_native: bool = False) -> Token | None:
         return self._review.find_token(address, is_native=is_native)

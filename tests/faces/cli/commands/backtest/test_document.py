@@ -44,3 +44,15 @@ def test_quotes_are_those_of_their_blocks_and_asked_for_once(command: BacktestCo
     assert command.proxy.methods == []
     rows = list(csv.DictReader(command.run("--every", "3", "--format", "csv").stdout.splitlines()))
     assert [row.get("outputAmount") for row in rows] == [quote.get("outputAmount") or "" for quote in first["quotes"]]
+    orders = {each["id"]: each for each in first["orders"]}
+    for row, quote in zip(rows, first["quotes"], strict=True):
+        order = orders[row["id"]]
+        assert (row["network"], row["block"], row["inputAmount"]) == (
+            command.name,
+            str(quote["block"]),
+            order["inputAmount"],
+        )
+        for end in ("inputToken", "outputToken"):
+            described = {name: row[f"{end}{name}"] for name in ("", "Address", "Decimals")}
+            token = order[end]
+            assert described == {"": token["symbol"], "Address": token["address"], "Decimals": str(token["decimals"])}
