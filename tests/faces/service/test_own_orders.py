@@ -7,6 +7,8 @@ import time
 from itertools import cycle
 from statistics import median
 
+import pytest
+
 from tests.faces.service.soak import Client, Request, orders, served
 
 SLOW = Request(
@@ -26,6 +28,7 @@ async def ask_timed(client: Client, request: Request) -> float:
     return time.perf_counter() - began_s
 
 
+@pytest.mark.slow
 def test_a_short_order_does_not_wait_for_long_ones_of_its_client() -> None:
     async def work(port: int) -> None:
         client = Client(port)

@@ -199,7 +199,7 @@ MISBEHAVIOURS = (
 )
 
 
-@pytest.mark.parametrize("misbehaviour", few(MISBEHAVIOURS, 4), ids=lambda each: each.name)
+@pytest.mark.parametrize("misbehaviour", few(MISBEHAVIOURS, 1), ids=lambda each: each.name)
 @pytest.mark.parametrize("bad_count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_others_read_the_share_of_a_bad_node(
     local_chain: TestChain,

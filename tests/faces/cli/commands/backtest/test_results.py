@@ -39,6 +39,7 @@ def test_a_backtest_goes_on_after_its_last_whole_block(command: BacktestCommand,
         assert resumed.json == whole.json
 
 
+@pytest.mark.slow
 def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand) -> None:
     file = command.folder / "quotes.jsonl"
     words = ("--every", "3", "--results", str(file))
