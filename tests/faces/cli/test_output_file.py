@@ -63,7 +63,7 @@ def test_the_file_gets_what_stdout_would(command: tuple[str, ...], tmp_path: Pat
             (("tokens", "base"), "t.csv", "symbol,"),
             (("networks",), "n.json", "[{"),
         ],
-        3,
+        2,
     ),
 )
 def test_the_name_chooses_the_format(command: tuple[str, ...], name: str, beginning: str, tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def test_an_upgrade_is_not_made_and_hides_no_request(running: ServiceProcess) ->
 # --- clients that stop sending
 
 
+@pytest.mark.slow
 def test_a_client_that_ends_its_sending_side_is_gone() -> None:
     """As for proxies: its order is cancelled, and delays nobody."""
     with run_testnet_service(slow_s=0.7) as service:
@@ -198,6 +199,7 @@ def begin_body(service: ServiceProcess) -> socket.socket:
     return connection
 
 
+@pytest.mark.slow
 def test_slow_bodies_make_room_for_new_connections() -> None:
     with run_testnet_service(max_connections=4, timeout_s=120.0) as service:
         slow = [begin_body(service) for _ in range(4)]

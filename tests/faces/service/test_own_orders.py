@@ -68,6 +68,7 @@ def test_many_connections_of_one_client_are_all_answered() -> None:
         asyncio.run(work(service.port))
 
 
+@pytest.mark.slow
 def test_too_many_long_orders_are_refused_at_once() -> None:
     """Those that are taken start within 2.5 s; the others are told when to ask again, and metrics count them."""
 

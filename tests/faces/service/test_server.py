@@ -160,6 +160,7 @@ def test_what_was_asked_is_answered_after_it_was_told_to_stop() -> None:
         assert [line["status"] for line in service.log_lines()] == [200]
 
 
+@pytest.mark.slow
 def test_a_request_just_after_the_signal_is_answered() -> None:
     with run_testnet_service() as service, service.connect() as open_:
         open_.sendall(build_get_request("/readyz"))
@@ -205,6 +206,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
         assert time.monotonic() - started_s < 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", few([3, 1], 1))
 def test_it_answers_so_many_requests_and_ends(most: int) -> None:
     with run_testnet_service(max_requests=most) as service:
@@ -214,6 +216,7 @@ def test_it_answers_so_many_requests_and_ends(most: int) -> None:
         assert len(service.log_lines()) == most
 
 
+@pytest.mark.slow
 def test_of_many_at_once_exactly_so_many_are_answered_in_full() -> None:
     with run_testnet_service(max_requests=3, slow_s=0.5) as service:
         start = threading.Barrier(10)

@@ -84,6 +84,7 @@ def test_each_worker_exports_the_spans_of_its_requests(tmp_path: Path, redis: Re
     assert created.key not in str(collector.spans)
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_away_costs_one_sentence() -> None:
     env = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:secret@127.0.0.1:1/path",

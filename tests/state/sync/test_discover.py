@@ -122,6 +122,7 @@ def test_an_earlier_first_block_finds_earlier_events(local_chain: TestChain, nod
     check_true(store, node, local_chain.pools)
 
 
+@pytest.mark.slow
 def test_only_new_pools_that_match_the_filter_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("new")
     tokens_in_filter = set(list(local_chain.coins)[:3])

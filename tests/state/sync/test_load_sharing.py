@@ -100,6 +100,7 @@ def check_complete(store: Store, local_chain: TestChain) -> None:
     assert count_skipped(store) == ()
 
 
+@pytest.mark.slow
 def test_each_node_reads_a_part(local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path) -> None:
     for proxy in proxies:
         proxy.always = failures.late(0.01)
