@@ -61,6 +61,13 @@ def few_rows(rows: Iterable[tuple[object, ...]], sample: int) -> list[ParameterS
     ]
 
 
+def but_slow(values: Iterable[object], *slow: object) -> list[ParameterSet]:
+    """Return values of one parameter, of which these are marked slow: each takes as long as all others together."""
+    all_values = list(values)
+    assert all(each in all_values for each in slow), "a value that is marked slow is not among them"
+    return [pytest.param(value, marks=[pytest.mark.slow] if value in slow else []) for value in all_values]
+
+
 def fuzzed_seeds(sample: int, *, full: int, fuzz: int | None = None) -> list[ParameterSet]:
     """Return seeds like `seeds`, or `fuzz` new ones in `make fuzz`: for tests that must pass with any seed.
 

@@ -109,6 +109,7 @@ def test_an_alert_fires_in_its_failure_alone(name: str, tmp_path: Path) -> None:
     promtool("test", "rules", str(file))
 
 
+@pytest.mark.slow
 def test_no_alert_fires_in_a_quiet_hour_of_a_real_service(redis_server: RedisServer, tmp_path: Path) -> None:
     """What a real service reports before and after some quotes goes on for an hour at that pace."""
     env = {"SWAPCLI_SERVICE_STATE_URL": redis_server.url}

@@ -48,6 +48,7 @@ def test_every_example_is_run() -> None:
     assert {file.name for file in EXAMPLES.iterdir() if file.is_file()} == set(RUN_BY)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_cell_by_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))

@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support.sources import parsed_with
+
 TESTS = Path(__file__).parent
 
 OWN_FUNCTIONS = {
@@ -34,6 +36,8 @@ OWN_FUNCTIONS = {
 }
 """Functions that compute what contracts compute as well."""
 
+MODULES = "|".join(rf"\b{module.rpartition('.')[2]}\b" for module in OWN_FUNCTIONS)
+
 TESTED_IN = {
     "core/encoding/test_keccak.py",
     "core/networks/test_pool_addresses.py",
@@ -48,7 +52,7 @@ TESTED_IN = {
 def _imports(file: Path) -> Iterator[tuple[str, str]]:
     """Yield (module, name) of a file's imports, also of those of a whole module: `contract_kinds.topic_of`."""
     modules: dict[str, str] = {}
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(parsed_with(file, MODULES)):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 yield node.module, alias.name

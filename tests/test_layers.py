@@ -16,6 +16,7 @@ import pytest
 import swapcli
 from swapcli import families as family_index
 from swapcli.core.model.pool import Pool
+from tests.support.sources import parsed
 
 PACKAGE = Path(swapcli.__file__).parent
 REMOTE_STATE_MODULES = (
@@ -128,11 +129,6 @@ def packages() -> list[str]:
 
 def modules_of(package: str) -> list[Path]:
     return [file for file in modules() if package_of(file) == package]
-
-
-@cache
-def parsed(file: Path) -> ast.Module:
-    return ast.parse(file.read_text())
 
 
 @cache
@@ -287,6 +283,7 @@ def module_name(file: Path) -> str:
     return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
+@cache
 def import_graph() -> dict[str, set[str]]:
     """Return the modules that each module imports; the package itself, which has only lazy names, is left out."""
     files = {
@@ -328,6 +325,7 @@ def test_no_modules_of_the_benchmark_import_each_other() -> None:
     assert cycles(graph) == []
 
 
+@cache
 def public_names(folder: str) -> tuple[str, ...]:
     """Return the names in `PUBLIC` of a folder; `swapcli/core/__init__.py` says what they mean."""
     for node in parsed(PACKAGE.joinpath(*folder.split("."), "__init__.py")).body:
@@ -337,6 +335,7 @@ def public_names(folder: str) -> tuple[str, ...]:
     raise AssertionError(f"{folder}/__init__.py has no PUBLIC")
 
 
+@cache
 def is_folder(name: str) -> bool:
     return PACKAGE.joinpath(*name.split(".")).is_dir()
 

@@ -68,26 +68,34 @@ def sources(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
 
 
 @pytest.fixture(scope="module")
-def builds(sources: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def built(sources: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages that were built from the first of them."""
+    folder = tmp_path_factory.mktemp("packages")
+    release.build(sources[0], folder, FIRST_ENVIRONMENT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def builds(sources: tuple[Path, Path], built: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The packages that were built from each."""
-    folders = (tmp_path_factory.mktemp("packages"), tmp_path_factory.mktemp("again"))
-    for source, folder, env in zip(sources, folders, (FIRST_ENVIRONMENT, OTHER_ENVIRONMENT), strict=True):
-        release.build(source, folder, env)
-    return folders
+    again = tmp_path_factory.mktemp("again")
+    release.build(sources[1], again, OTHER_ENVIRONMENT)
+    return built, again
 
 
 def packages(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.suffix in (".whl", ".gz")}
 
 
+@pytest.mark.slow
 def test_two_builds_are_equal_to_the_byte(builds: tuple[Path, Path]) -> None:
     first, second = (packages(folder) for folder in builds)
     assert [*first] == [f"swapcli-{__version__}-py3-none-any.whl", f"swapcli-{__version__}.tar.gz"]
     assert first == second
 
 
-def test_the_packages_have_the_manual_page(builds: tuple[Path, Path]) -> None:
-    (wheel,), (archive,) = builds[0].glob("*.whl"), builds[0].glob("*.tar.gz")
+def test_the_packages_have_the_manual_page(built: Path) -> None:
+    (wheel,), (archive,) = built.glob("*.whl"), built.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as files:
         page = files.read(f"swapcli-{__version__}.data/data/share/man/man1/swapcli.1").decode()
     assert page == man_page()
@@ -95,8 +103,8 @@ def test_the_packages_have_the_manual_page(builds: tuple[Path, Path]) -> None:
         assert f"swapcli-{__version__}/man/swapcli.1" in source.getnames()
 
 
-def test_no_date_of_a_file_gets_into_the_packages(builds: tuple[Path, Path]) -> None:
-    (wheel,), (archive,) = builds[0].glob("*.whl"), builds[0].glob("*.tar.gz")
+def test_no_date_of_a_file_gets_into_the_packages(built: Path) -> None:
+    (wheel,), (archive,) = built.glob("*.whl"), built.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as files:
         assert {each.date_time for each in files.infolist()} == {FIXED_DATE}
     fixed_s = int(datetime(*FIXED_DATE, tzinfo=UTC).timestamp())
@@ -106,9 +114,7 @@ def test_no_date_of_a_file_gets_into_the_packages(builds: tuple[Path, Path]) -> 
 
 
 @pytest.mark.slow
-def test_a_changed_file_changes_both_packages(
-    sources: tuple[Path, Path], builds: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_a_changed_file_changes_both_packages(sources: tuple[Path, Path], built: Path, tmp_path: Path) -> None:
     changed = sources[1] / "swapcli" / "__init__.py"
     text = changed.read_text()
     changed.write_text(text + "\n")
@@ -116,16 +122,17 @@ def test_a_changed_file_changes_both_packages(
         found = release.build(sources[1], tmp_path)
     finally:
         changed.write_text(text)
-    assert set(found.items()).isdisjoint(release.digests([*builds[0].iterdir()]).items())
+    assert set(found.items()).isdisjoint(release.digests([*built.iterdir()]).items())
 
 
-def test_the_source_archive_builds_the_same_wheel(builds: tuple[Path, Path], tmp_path: Path) -> None:
-    (archive,) = builds[0].glob("*.tar.gz")
+@pytest.mark.slow
+def test_the_source_archive_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as source:
         source.extractall(tmp_path, filter="data")
     (folder,) = tmp_path.iterdir()
     release.build(folder, tmp_path / "dist")
-    (wheel,) = builds[0].glob("*.whl")
+    (wheel,) = built.glob("*.whl")
     assert (tmp_path / "dist" / wheel.name).read_bytes() == wheel.read_bytes()
 
 
@@ -157,6 +164,7 @@ def test_the_components_are_closed_and_say_what_is_installed() -> None:
     assert {target for each in references.values() for target in each} <= references.keys()
 
 
+@pytest.mark.slow
 def test_the_components_do_not_depend_on_the_run() -> None:
     command = [sys.executable, "-m", "tests.generate.sbom"]
     texts = {
@@ -193,11 +201,11 @@ def test_what_is_left_to_do_begins_with_the_date(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def fresh(builds: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fresh(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a new environment with the wheel, and nothing else but pip."""
     folder = tmp_path_factory.mktemp("fresh")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    (wheel,) = builds[0].glob("*.whl")
+    (wheel,) = built.glob("*.whl")
     subprocess.run([folder / "bin" / "pip", "install", "--quiet", wheel], check=True, capture_output=True)
     return folder / "bin" / "python"
 

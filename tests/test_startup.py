@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import pytest
 
+from tests.examples import few_rows
 from tests.support.command import run_swapcli
 
 MOST_MODULES = {"route": 179, "calldata": 207}
@@ -173,7 +174,7 @@ def test_one_shot_commands_need_no_websocket_client(command: str, url: str) -> N
 
 @pytest.mark.parametrize(
     ("url", "is_needed"),
-    [("http://127.0.0.1:9", False), ("ws://127.0.0.1:9", True), ("/run/node.ipc", True), (None, False)],
+    few_rows([("http://127.0.0.1:9", False), ("ws://127.0.0.1:9", True), ("/run/node.ipc", True), (None, False)], 2),
 )
 def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_needed: bool) -> None:
     script = (

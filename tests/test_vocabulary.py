@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -16,8 +16,7 @@ def relative(file: Path) -> str:
 def test_a_public_class_name_means_one_thing() -> None:
     classes: defaultdict[str, list[str]] = defaultdict(list)
     for file in (ROOT / "swapcli").rglob("*.py"):
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes[node.name].append(relative(file))
+        for name in re.findall(r"^class ([A-Za-z]\w*)", file.read_text(), re.MULTILINE):
+            classes[name].append(relative(file))
     twice = {name: files for name, files in classes.items() if len(files) > 1}
     assert not twice

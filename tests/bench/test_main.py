@@ -47,6 +47,7 @@ def test_files_that_cannot_be_read_get_one_sentence_and_status_2(tmp_path: Path)
     assert (ran.returncode, ran.stderr) == (2, f"bench: {tmp_path}/nowhere/page.md: there is no such folder\n")
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_the_page_as_it_was(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Page\n\n## Time\n\nOld.\n")

@@ -42,7 +42,7 @@ AGREED = {BlockTag.SAFE: SAFE_BLOCKS, BlockTag.FINALIZED: FINALIZED_BLOCKS}
 _BLOCK = "eth_getBlockByNumber"
 
 
-@pytest.fixture(params=[True, False], ids=["multicall", "no multicall"])
+@pytest.fixture(params=few([True, False], 1), ids=["multicall", "no multicall"])
 def node(trader: Trader, request: pytest.FixtureRequest) -> Iterator[RpcNode]:
     multicall = deploy_multicall(trader.chain) if request.param else None
     trader.world.network = trader.world.network._replace(multicall=multicall)

@@ -28,6 +28,7 @@ from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import Trader
 from tests.contracts.evm import compile_solidity
+from tests.examples import few
 from tests.support.chain import connected
 
 SPOT_INFO, TOKEN_INFO, BEST_PRICES = (f"0x{number:040x}" for number in (0x80B, 0x80C, 0x80E))
@@ -72,7 +73,7 @@ def core(trader: Trader) -> Core:
     return found
 
 
-@pytest.fixture(params=[True, False], ids=["multicall", "no multicall"])
+@pytest.fixture(params=few([True, False], 1), ids=["multicall", "no multicall"])
 def node(trader: Trader, core: Core, request: pytest.FixtureRequest) -> Iterator[RpcNode]:
     books = Deployment((), "books", {"token_registry": core.registry.address})
     multicall = deploy_multicall(trader.chain) if request.param else None

@@ -44,6 +44,7 @@ def start(client: Client, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_the_bot_quotes_once_at_each_block(client: Client) -> None:
     with client.trader.chain.revert_after():
         first = client.block()

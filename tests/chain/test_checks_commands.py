@@ -24,6 +24,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import INTEGRATOR, USER, Trader
+from tests.examples import few_rows
 from tests.state.store.build import only
 from tests.support.chain import restored
 from tests.support.command import CommandResult, clean_environment, run_swapcli
@@ -90,7 +91,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize(("sold", "bought", "amount", "lacking"), ORDERS)
+@pytest.mark.parametrize(("sold", "bought", "amount", "lacking"), few_rows(ORDERS, 3))
 def test_a_payload_is_simulated_on_the_block_of_its_quote(
     client: Client, sold: str, bought: str, amount: str, lacking: list[str]
 ) -> None:

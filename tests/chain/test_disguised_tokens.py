@@ -96,20 +96,20 @@ def test_a_token_that_notices_simulations_is_blocked(trader: Trader, node: RpcNo
     assert [each.code for each in verdict.findings] == [FindingCode.CANNOT_BE_SOLD], verdict
 
 
-@pytest.mark.parametrize("trick", few(TRICKS, 12))
+@pytest.mark.parametrize("trick", few(TRICKS, 3))
 def test_its_honest_twin_is_ok(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, token, pool = buy(trader, node, trick, is_trap=False)
     assert sells(trader, token, pool)
     assert verdict.level is Level.INFO, verdict
 
 
-@pytest.mark.parametrize("trick", few(TRICKS, 12))
+@pytest.mark.parametrize("trick", few(TRICKS, 6))
 def test_a_node_without_blocks_is_not_deceived(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, _, _ = buy(trader, OldNode(node), trick, is_trap=True)
     assert verdict.level is Level.BLOCK, verdict
 
 
-@pytest.mark.parametrize("trick", few(TRICKS, 12))
+@pytest.mark.parametrize("trick", few(TRICKS, 3))
 def test_an_honest_twin_is_ok_on_a_node_without_blocks(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, _, _ = buy(trader, OldNode(node), trick, is_trap=False)
     assert verdict.level is Level.INFO, verdict

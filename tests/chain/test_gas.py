@@ -43,6 +43,7 @@ def test_the_gas_of_wrapping_and_unwrapping_is_estimated(trader: Trader, is_sale
         assert abs(estimate_of(trader, trade) / used - 1) <= TOLERANCE
 
 
+@pytest.mark.slow
 def test_the_gas_of_converters_is_estimated() -> None:
     with running_anvil() as chain:
         found = measure_converters(chain)

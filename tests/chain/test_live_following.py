@@ -196,6 +196,7 @@ def test_a_service_reports_how_it_follows(small_chain: SmallTestChain, tmp_path:
     assert not any("defect" in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], 1))
 def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Path) -> None:
     ipc_path = tmp_path / "anvil.ipc"

@@ -25,7 +25,7 @@ from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.trader import USER, Trader
 from tests.state.rpc.test_read_only import READING_METHODS
 from tests.support.chain import restored
-from tests.support.mcp_client import document, mcp_client
+from tests.support.mcp_client import SharedClient, document, mcp_client, shared_client
 
 SIGNING = re.compile(r"_send|sign|^personal_|^wallet_|^anvil_|^evm_|^debug_")
 """Methods of nodes that sign, send or change something."""
@@ -34,16 +34,14 @@ SIGNING = re.compile(r"_send|sign|^personal_|^wallet_|^anvil_|^evm_|^debug_")
 class Agent:
     """An agent whose tools have a store, and a node that records the method of each request."""
 
-    def __init__(self, client: Client, proxy: Proxy) -> None:
-        self.client, self.proxy = client, proxy
-        self.settings = write_settings(client.folder, client.trader.world.network, proxy.url, timeout_s=10)
+    def __init__(self, client: Client, proxy: Proxy, server: SharedClient) -> None:
+        self.client, self.proxy, self.server = client, proxy, server
 
     def call(self, *calls: tuple[str, dict[str, Any]]) -> list[tuple[bool, dict[str, Any]]]:
-        async def run() -> list[tuple[bool, dict[str, Any]]]:
-            async with mcp_client(env={"SWAPCLI_CONFIG": str(self.settings)}) as opened:
-                return [await _answer(opened, name, arguments) for name, arguments in calls]
+        async def run(opened: McpClient) -> list[tuple[bool, dict[str, Any]]]:
+            return [await _answer(opened, name, arguments) for name, arguments in calls]
 
-        return asyncio.run(run())
+        return self.server.use(run)
 
     def order(self, sold: str, bought: str, amount: str, **more: object) -> dict[str, Any]:
         return {"network": self.client.name, "token_in": sold, "token_out": bought, "amount": amount, **more}
@@ -63,7 +61,9 @@ def agent(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> It
         trader.market = read_market(trader.world)
         client = Client(trader, tmp_path_factory.mktemp("agent"))
         with open_proxy(trader.chain.node.port) as proxy:
-            yield Agent(client, proxy)
+            settings = write_settings(client.folder, trader.world.network, proxy.url, timeout_s=10)
+            with shared_client(env={"SWAPCLI_CONFIG": str(settings)}) as server:
+                yield Agent(client, proxy, server)
 
 
 def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
@@ -144,14 +144,8 @@ def test_a_simulation_that_differs_is_an_error(agent: Agent, tmp_path: Path) -> 
 
 
 def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
-    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
-        async with mcp_client(env={"SWAPCLI_CONFIG": str(agent.settings)}) as opened:
-            order = agent.order("ETH", "USDC", "1.5", destination=BOB)
-            _, built = await _answer(opened, "build_transaction", order)
-            _, checked = await _answer(opened, "check", {"payload": built["payload"]})
-            return built, checked
-
-    built, checked = asyncio.run(run())
+    ((_, built),) = agent.call(("build_transaction", agent.order("ETH", "USDC", "1.5", destination=BOB)))
+    ((_, checked),) = agent.call(("check", {"payload": built["payload"]}))
     assert (checked["payload"], checked["verdict"]["status"], checked.get("dangers", [])) == (
         built["payload"],
         "ok",
@@ -160,6 +154,7 @@ def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
     assert checked["outputAmount"] == built["outputAmount"]
 
 
+@pytest.mark.slow
 def test_a_token_that_no_store_has_is_looked_up(agent: Agent, tmp_path: Path) -> None:
     """The error of a quote leads to find_pools, and the same quote then succeeds; the user's store stays as it was."""
     world = agent.client.trader.world
@@ -228,6 +223,7 @@ def test_a_past_block_is_not_live(agent: Agent) -> None:
     assert [each["state"]["kind"] for _, each in (now, past)] == ["live", "past"]
 
 
+@pytest.mark.slow
 def test_accounts_are_read(agent: Agent) -> None:
     account = {"network": agent.client.name}
     (_, held), (_, none), (_, allowed) = agent.call(

@@ -169,6 +169,7 @@ def test_a_broken_node_gives_no_measure(
         assert found.prices.measured_share == share
 
 
+@pytest.mark.slow
 def test_a_store_has_the_same_prices_as_the_events(scene: Scene) -> None:
     rng = Random("stored")
     with store_at(scene.store, scene.small.network) as store, connected(scene.small.chain) as node:

@@ -15,6 +15,7 @@ from swapcli.quoting.config.file_lines import json_lines
 from tests.chain.anvil import running_anvil
 from tests.chain.file_world import ETHEREUM, FileWorld, open_file_world
 from tests.chain.settings import url_of
+from tests.examples import few_rows
 from tests.faces.cli.commands.test_schema import check as check_schema
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 
@@ -148,14 +149,17 @@ def other_chain(content: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [
-        (missing_code, "is a contract, but it has no code on this chain"),
-        (other_decimals, "decimals, but the contract returns"),
-        (other_symbol, "is called NOPE, but the contract returns"),
-        (other_init_code, "does not have the address computed from it"),
-        (no_factory, "has the pools of Uniswap V2, but"),
-        (other_chain, "the chain id is 5, but "),
-    ],
+    few_rows(
+        [
+            (missing_code, "is a contract, but it has no code on this chain"),
+            (other_decimals, "decimals, but the contract returns"),
+            (other_symbol, "is called NOPE, but the contract returns"),
+            (other_init_code, "does not have the address computed from it"),
+            (no_factory, "has the pools of Uniswap V2, but"),
+            (other_chain, "the chain id is 5, but "),
+        ],
+        3,
+    ),
 )
 def test_what_the_chain_contradicts_is_refused_with_file_and_line(
     world: FileWorld, user: Path, change: Callable[[dict[str, Any]], str], words: str

@@ -152,6 +152,7 @@ def test_offline_quotes_send_no_request_to_the_node(user: CommandLineUser) -> No
     assert ran.exit_code == 0, ran.stderr
 
 
+@pytest.mark.slow
 def test_a_watch_continues_through_failures_and_reorgs(user: CommandLineUser) -> None:
     with watching(user) as lines:
         assert next(lines)["pools"] > 0

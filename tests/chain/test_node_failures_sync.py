@@ -173,6 +173,7 @@ def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
             bench.check_whole(store)
 
 
+@pytest.mark.slow
 def test_a_store_stays_correct_through_any_order_of_failures(bench: Bench) -> None:
     """Failures of all sorts, a chain that goes on and takes other ways, and stores that are closed and opened again."""
     ends: list[End] = []

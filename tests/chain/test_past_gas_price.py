@@ -88,6 +88,7 @@ def replies(client: Client, block: int, orders: Path) -> dict[str, Any]:
     return {face: without_times(reply) for face, reply in found.items()}
 
 
+@pytest.mark.slow
 def test_every_face_quotes_a_past_block_at_its_own_gas_price(client: Client, tmp_path: Path) -> None:
     orders = tmp_path / "orders.csv"
     orders.write_text("tokenIn,tokenOut,amount\nETH,USDC,3\nUSDC,ETH,2000\n")

@@ -13,6 +13,7 @@ from swapcli import ProofItem, ProofOutcome, ProofStage, ProveReport, prove
 from swapcli.core.errors import SwapDiffers
 from swapcli.state.agreements_file import AgreementsFile
 from tests.chain.proof_world import Fault, ProofWorld, open_proof_world
+from tests.examples import but_slow
 from tests.support.chain import restored
 
 HONEST, LIAR = "honest", "liar"
@@ -137,7 +138,9 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("fault", [*CHECKS], ids=str)
+@pytest.mark.parametrize(
+    "fault", but_slow([*CHECKS], *(each for each in Fault if each is not Fault.WRONG_FEE)), ids=str
+)
 @pytest.mark.parametrize("size", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
 def test_a_fault_is_found_and_nothing_else_is(
     world: ProofWorld,

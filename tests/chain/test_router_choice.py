@@ -33,6 +33,7 @@ from tests.chain.routers_fixture import RoutersFixture, open_routers_trader
 from tests.chain.settings import describe_network, url_of
 from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
 from tests.chain.universal_fixture import CHAIN_ID
+from tests.examples import few
 from tests.support.chain import connected
 from tests.support.command import CommandResult, run_swapcli
 
@@ -411,7 +412,7 @@ class TestPublicNodes:
         assert (ran.json["dialect"], ran.json["witnesses"]) == (SETTLER, 2)
 
     @pytest.mark.parametrize("liar", range(3))
-    @pytest.mark.parametrize("named", ["0x" + "ba" * 20, ZERO_ADDRESS])
+    @pytest.mark.parametrize("named", few(["0x" + "ba" * 20, ZERO_ADDRESS], 1))
     def test_a_lie_about_the_registry_decides_nothing(self, public: PublicClient, liar: int, named: str) -> None:
         client, nodes = public
         lie = storage_after(client.trader, lambda: client.world.registry.send("set", named))

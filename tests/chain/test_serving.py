@@ -295,6 +295,7 @@ def connections_to_nodes(pid: int, scene: Scene) -> int:
     return sum(f"socket:[{inode}]" in found for inode in inodes)
 
 
+@pytest.mark.slow
 def test_workers_read_the_stores_that_one_process_writes(scene: Scene) -> None:
     options = ("--workers", "2", "--networks", f"{STORED},{TAKEN}", "--max-age", str(MAX_AGE_S))
     with run_service(*options, env=scene.env) as service:
@@ -314,6 +315,7 @@ def test_workers_read_the_stores_that_one_process_writes(scene: Scene) -> None:
     assert not [line for line in service.stderr.splitlines() if "market_updates" in line]
 
 
+@pytest.mark.slow
 def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
     with run_service("--max-requests", "1", "--networks", TAKEN, env=scene.env) as once:
         assert Client(once).out(TAKEN, scene) > 0

@@ -150,6 +150,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return calls
 
 
+@pytest.mark.slow
 def test_orders_that_share_a_read_are_searched_no_more_than_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     alone(name)  # the store then knows how the tokens transfer
     calls = counted(monkeypatch)

@@ -28,7 +28,7 @@ from tests.chain.node.evm_node import sources
 from tests.chain.proxy import open_proxy
 from tests.chain.settings import url_of
 from tests.chain.trader import USER
-from tests.examples import examples
+from tests.examples import examples, few
 from tests.support.chain import restored
 from tests.support.command import run_swapcli
 
@@ -148,6 +148,7 @@ def test_a_second_quote_only_reads_state(world: FileWorld) -> None:
         assert other <= 3
 
 
+@pytest.mark.slow
 def test_a_long_list_of_curve_is_searched_by_pairs(world: FileWorld) -> None:
     """A list with more entries than a quote reads; no other factory has a way to find some of its pools."""
     curve_list = world.fixture.curve_list
@@ -245,7 +246,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", few(COMMANDS, 3), ids=lambda words: words[0])
 def test_wrong_decimals_are_an_error_with_both_values(world: FileWorld, words: tuple[str, ...]) -> None:
     """Nothing is remembered of them, and what is right later is quoted."""
     wrong = world.run(*words, changes=with_token(world, "USDC", decimals=18))

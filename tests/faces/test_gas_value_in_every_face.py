@@ -98,6 +98,7 @@ def test_a_service_says_the_same(service: InProcessService, wei_value: Fraction,
     assert shown["gasValueSource"] == "midPrices"
 
 
+@pytest.mark.slow
 def test_an_agent_reads_the_same(wei_value: Fraction) -> None:
     shown = of_agent("full")
     check(shown, wei_value, int(shown["gasUnits"]) * int(shown["gasPriceWei"]))

@@ -22,6 +22,7 @@ from tests.chain.settings import describe_network, url_of, write_settings
 from tests.chain.small_chain import SmallTestChain
 from tests.chain.test_checks_commands import POOR, Client
 from tests.chain.trader import USER, Trader
+from tests.examples import but_slow, few
 from tests.faces.cli.commands.sync.scene import started
 from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.command import clean_environment, run_swapcli
@@ -311,7 +312,7 @@ def test_a_new_key_has_the_document_of_its_command(tmp_path: Path) -> None:
     assert {**created, **dict.fromkeys(own)} == {**printed, **dict.fromkeys(own)}
 
 
-@pytest.mark.parametrize("words", NODE_CALLS)
+@pytest.mark.parametrize("words", few(NODE_CALLS, 3))
 def test_accounts_have_the_documents_of_their_commands(
     words: str, trader: Trader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,7 +335,7 @@ def client(trader: Trader, tmp_path: Path) -> Client:
     return Client(trader, tmp_path)
 
 
-@pytest.mark.parametrize("words", PAST_CALLS)
+@pytest.mark.parametrize("words", few(PAST_CALLS, 2))
 def test_the_past_has_the_documents_of_its_commands(
     words: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,7 +463,7 @@ def test_a_written_proof_is_that_of_the_quote(tmp_path: Path) -> None:
     assert json.loads(file.read_text()) == json.loads(json.dumps(proof.document()))
 
 
-@pytest.mark.parametrize("words", CALLS)
+@pytest.mark.parametrize("words", but_slow(CALLS, "depth base ETH USDC --amounts 1,2k --offline"))
 def test_the_library_gives_the_document_of_a_command(words: str) -> None:
     ran = run_swapcli(*words.split(), "--json")
     assert ran.exit_code == 0, ran.stderr

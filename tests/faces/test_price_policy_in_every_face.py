@@ -25,6 +25,7 @@ from swapcli.quoting.price_policy import PriceRequest, PriceUse
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.trader import Trader
+from tests.examples import few
 from tests.faces.situations import (
     Situation,
     State,
@@ -251,7 +252,7 @@ def test_a_service_builds_nothing_on_unrequested_prices(unreal: SendRequest, nam
             assert "calldata" not in document
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", few(network_names(), 2))
 def test_a_service_that_is_offline_on_purpose_has_every_endpoint(name: str) -> None:
     with open_service(Situation(State.OFFLINE, offline=True), name) as send:
         for operation, response in exchange(send, find_network(name), build_order_query(name)):

@@ -24,6 +24,7 @@ from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.testing.strategies import ADDRESS, TOKENS
 from swapcli.testing.wrong_states import ABSENT, changed, check_wrong_states
+from tests.examples import few
 from tests.families.balancer.test_balancer_v2_stable import build_composable, recorded_steps
 from tests.families.bins.test_infinity_bin import POOL as INFINITY_BIN
 from tests.families.bins.test_liquidity_book import POOL as LIQUIDITY_BOOK
@@ -154,7 +155,7 @@ def test_the_page_of_pools_names_what_a_state_needs(name: str) -> None:
         family(name).from_state(identity, changed(state, (key,), ABSENT))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", few(FAMILIES, 16))
 def test_a_contradictory_state_is_never_quoted_wrongly(name: str) -> None:
     pool = valid_pool(name)
     check_wrong_states(pool, reserve, state_of(pool))

@@ -100,7 +100,7 @@ def kit_for(example: ModuleType, members: Members) -> FamilyTests:
     return kit
 
 
-@pytest.mark.parametrize("name", few(DEFECTS, 4))
+@pytest.mark.parametrize("name", few(DEFECTS, 3))
 def test_a_defect_fails_its_test(name: str, example: ModuleType) -> None:
     test, members = DEFECTS[name]
     getattr(kit_for(example, {}), test)()

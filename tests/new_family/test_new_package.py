@@ -64,6 +64,7 @@ def installed(package: Path, site: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 def test_a_package_with_a_family_that_is_filled_in_passes_the_kit(tmp_path: Path) -> None:
     package = tmp_path / "swapcli-example-plugin"
     paths = {str(path.relative_to(package)) for path in write_package("capped_sum", package)}

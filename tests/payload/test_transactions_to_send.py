@@ -24,6 +24,7 @@ from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import Client, document_of, move
 from tests.chain.trader import KEY, USER, Trader, random_amount, random_recipient
 from tests.contracts.evm import NODE_MODULES
+from tests.examples import few, few_rows
 from tests.support.chain import restored
 from tests.support.command import CommandResult
 
@@ -115,7 +116,7 @@ def check_random_swaps(client: Client, library: str, count: int) -> None:
             sent += len(transactions)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", few(LIBRARIES, 1))
 def test_unchanged_transactions_are_signed_and_mined(client: Client, library: str) -> None:
     check_random_swaps(client, library, SAMPLE)
 
@@ -162,7 +163,7 @@ def test_all_libraries_sign_the_same_transaction(client: Client) -> None:
             assert first == second
 
 
-@pytest.mark.parametrize(("library", "spelling"), [("viem", 2), ("viem", "0x2"), ("ethers", "eip1559")])
+@pytest.mark.parametrize(("library", "spelling"), few_rows([("viem", 2), ("viem", "0x2"), ("ethers", "eip1559")], 1))
 def test_no_spelling_of_the_type_suits_all(client: Client, library: str, spelling: object) -> None:
     """So that there is none; if this ever fails, there may be one."""
     (transaction,) = unsigned(client.calldata("ETH", "USDC", "1.5", "--from", USER, "--json"))
@@ -225,6 +226,7 @@ def test_a_route_that_was_found_before_is_ready_to_sign(client: Client) -> None:
         assert all(receipt.succeeded for receipt in send_all(client, transactions, sign))
 
 
+@pytest.mark.slow
 def test_a_printed_access_list_saves_gas(client: Client) -> None:
     ran = client.calldata("ETH", "USDC", "2000", "--max-impact", "100", "--from", USER, "--json")
     (listed,) = unsigned(ran)

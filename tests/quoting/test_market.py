@@ -315,6 +315,7 @@ def test_reused_searches_pay_as_much_on_later_blocks(tmp_path: Path, monkeypatch
     assert starts == [False, False, *[True] * 4], "a market without the option has no memory"
 
 
+@pytest.mark.slow
 def test_depth_comparison_and_pools_are_those_of_the_commands() -> None:
     with Market.embedded("base") as market:
         depth = market.depth("ETH", "USDC", ["1", "100"])

@@ -151,6 +151,7 @@ def test_the_leaves_cover_every_choice_of_pools(seed: int, gas_price_wei: int) -
     assert covers(document, {(step["pool"], step["tokenIn"], step["tokenOut"]) for step in steps}, order)
 
 
+@pytest.mark.slow
 @given(seeds, amounts, gas_prices)
 def test_the_certificate_states_the_bounds_of_its_proof(seed: int, amount: int, gas_price_wei: int) -> None:
     """Whether it is kept or not: the proof is what the figures come from."""

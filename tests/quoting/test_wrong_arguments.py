@@ -12,6 +12,7 @@ import pytest
 
 import swapcli
 from swapcli import AsyncMarket, InvalidInput, InvalidOption, Market, SwapcliError, SwapQuote
+from tests.examples import but_slow
 
 ME = "0x" + "11" * 20
 HASH = "0x" + "22" * 32
@@ -169,7 +170,7 @@ def check_rejections(call: Callable[..., object], arguments: Mapping[str, Any], 
     assert not problems
 
 
-@pytest.mark.parametrize("name", MARKET)
+@pytest.mark.parametrize("name", but_slow(MARKET, "depth", "plan"))
 def test_a_market_rejects_wrong_arguments(market: Market, found: SwapQuote, name: str) -> None:
     check_rejections(getattr(market, name), MARKET[name], found)
 

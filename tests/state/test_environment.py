@@ -9,6 +9,7 @@ import pytest
 from swapcli.quoting.config import TABLE
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import config_file, data_folder
+from tests.examples import few
 from tests.quoting.config.in_memory import HOME, load
 from tests.quoting.config.samples import VALUES
 from tests.support.command import run_swapcli
@@ -23,7 +24,7 @@ def test_line_ends_at_the_end_are_left_out(line_end: str) -> None:
     assert variable({}, "A") == variable({"A": line_end}, "A") == ""
 
 
-@pytest.mark.parametrize("line_end", LINE_ENDS)
+@pytest.mark.parametrize("line_end", few(LINE_ENDS, 1))
 @pytest.mark.parametrize("key", TABLE)
 def test_every_setting_is_read_without_them(key: str, line_end: str) -> None:
     name, text = TABLE[key].variable, next(iter(VALUES[key]))

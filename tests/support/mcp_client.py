@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, ResourceLink, TextContent
 
@@ -35,6 +37,27 @@ def with_client(use: Callable[[Client], Awaitable[T]], *options: str, env: Mappi
             return await use(client)
 
     return asyncio.run(run())
+
+
+class SharedClient:
+    """The client of one server for several tests: to start a server takes a second of CPU."""
+
+    def __init__(self, client: Client, portal: BlockingPortal) -> None:
+        self._client, self._portal = client, portal
+
+    def use(self, use: Callable[[Client], Awaitable[T]]) -> T:
+        """Return the result of `use`, which runs in the client's own thread."""
+        return self._portal.call(use, self._client)
+
+
+@contextmanager
+def shared_client(*options: str, env: Mapping[str, str] = NO_VARIABLES) -> Iterator[SharedClient]:
+    """Start a server with these options, and stop it in the end."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(mcp_client(*options, env=env)) as client,
+    ):
+        yield SharedClient(client, portal)
 
 
 def document(result: CallToolResult) -> dict[str, Any]:

@@ -130,6 +130,7 @@ def expectations(folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_full", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["quick", "full"])
 def test_the_page_works_in_chromium(
     is_full: bool, page_folder: Path, tmp_path: Path, subtests: pytest.Subtests

@@ -91,6 +91,7 @@ def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, cha
         measure_live(many.coins, settings, chain.node.port, 1)
 
 
+@pytest.mark.slow
 def test_a_crowd_uses_half_of_the_pools_in_each_block(trader: Trader) -> None:
     chain, fixture = trader.chain, trader.world
     before = read_market(fixture)
@@ -162,6 +163,7 @@ def test_announced_blocks_are_shown_soon(tmp_path: Path) -> None:
     assert all(0 < delay_s < 2 for each in found for delay_s in each.delays_s)
 
 
+@pytest.mark.slow
 def test_mined_routes_match_their_quotes() -> None:
     mined = measure_received(6)
     assert len(mined) == 6

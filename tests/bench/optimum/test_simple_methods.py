@@ -112,6 +112,7 @@ def test_a_climb_ends_no_lower_and_within_its_bound(
     assert found.amount_out == replay(market.pools, found.route, amount).amount_out
 
 
+@pytest.mark.slow
 @given(arbitrage_markets(), AMOUNTS)
 def test_a_climb_from_any_path_finds_a_better_single_one(market: MarketState, amount: int) -> None:
     best = finder_of(market).best_paths(amount, market.pools, 50)
@@ -150,6 +151,7 @@ def test_random_pairs_are_the_same_for_a_seed(seed: int) -> None:
     assert all(MIN_USD <= order.usd <= MAX_USD and order.token_in != order.token_out for order in orders)
 
 
+@pytest.mark.slow
 @given(arbitrage_markets(), AMOUNTS, st.sampled_from([0.0, 1.0]), st.sampled_from(sorted(METHODS)))
 def test_gains_are_over_our_own_route(market: MarketState, amount: int, gas_gwei: float, method: str) -> None:
     source, target = list(market.tokens)[:2]

@@ -10,10 +10,11 @@ from bench.orders.residuals import main_residuals
 from bench.running import BenchmarkFailed
 from bench.worlds.world import World, WorldOrder
 from swapcli.core.routing import replay
+from tests.examples import few
 from tests.support.pools import UNIT, build_random_market
 
 
-@pytest.mark.parametrize("switch", SWITCHES, ids=[each.mechanism for each in SWITCHES])
+@pytest.mark.parametrize("switch", few(SWITCHES, 4), ids=[each.mechanism for each in SWITCHES])
 def test_a_mechanism_is_in_the_search_and_back_afterwards(switch: Switch) -> None:
     market = build_random_market(3, noise=3.0)
     one, two, *_ = market.tokens

@@ -111,6 +111,7 @@ def test_a_checkout_has_the_program_of_a_revision(tmp_path: Path) -> None:
     assert checkout(str(tmp_path), tmp_path) == tmp_path.resolve()
 
 
+@pytest.mark.slow
 def test_the_command_prints_what_differs(former: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.json"
     command = ["--worlds", "real", "--orders", "2", "--gas", "1", "--rounds", "1", "--exact-output", "1"]

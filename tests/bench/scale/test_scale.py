@@ -57,6 +57,7 @@ def is_listening(port: int) -> bool:
         return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.slow
 def test_nginx_passes_requests_clients_and_events_on(tmp_path: Path) -> None:
     settings = ServiceSettings(trusted_proxies=("127.0.0.1",), requests_per_minute=2)
     with serving(settings) as service, nginx_before(service.url, tmp_path) as service.url:

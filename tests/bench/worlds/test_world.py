@@ -20,6 +20,7 @@ def worlds() -> dict[str, World]:
     return {kind: make_world(kind, REAL_MARKET, 20, 3) for kind in KINDS}
 
 
+@pytest.mark.slow
 def test_a_seed_makes_the_same_world_again(worlds: dict[str, World]) -> None:
     for kind in ("random", "pushed"):
         assert make_world(kind, REAL_MARKET, 20, 3) == worlds[kind]

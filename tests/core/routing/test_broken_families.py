@@ -21,6 +21,7 @@ from swapcli.families import FAMILIES
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
+from tests.examples import few
 from tests.families.test_contradictory_states import valid_pool
 from tests.support.faults import DEFECT, ERRORS, with_broken_method
 from tests.support.pools import build_constant_product, build_market
@@ -50,7 +51,7 @@ def with_other_pool(pool: Pool) -> tuple[MarketState, Order]:
     return build_market([other, pool], [*tokens.values()]), order
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 16))
 @pytest.mark.parametrize("method", ["curve", "swap"])
 def test_a_family_whose_code_fails_costs_one_pool(name: str, method: str) -> None:
     error = ERRORS[NAMES.index(name) % len(ERRORS)]

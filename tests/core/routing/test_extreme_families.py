@@ -29,7 +29,7 @@ from swapcli.quoting.sources.live_search import LiveSearch
 from swapcli.quoting.sources.local_quotes import build_local_quote, quote_batch
 from swapcli.quoting.sources.market_prices import price_basis, unit_prices
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.examples import fuzzed_seeds
+from tests.examples import few, fuzzed_seeds
 from tests.support.extreme_families import after_large_swaps, build_extreme_pool, build_market_of_extremes
 from tests.support.pools import build_token
 
@@ -41,7 +41,7 @@ TOKENS = [build_token(number, decimals) for number, decimals in enumerate((18, 6
 
 
 @pytest.mark.parametrize("seed", fuzzed_seeds(1, full=20, fuzz=40))
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", few(FAMILIES, 16))
 def test_no_state_that_a_family_accepts_breaks_its_curve(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
     pools = [pool for number in range(STATES) if (pool := build_extreme_pool(rng, number, name, TOKENS))]

@@ -98,6 +98,7 @@ def test_an_order_without_a_small_route_names_the_router() -> None:
         Router(source.market, fits_calldata=lambda _steps, _pools: False).quote(order)
 
 
+@pytest.mark.slow
 def test_a_split_order_gets_fewer_pools_in_a_small_block() -> None:
     source = embedded_source("base")
     market = source.market
@@ -162,6 +163,7 @@ def test_a_single_path_has_one_pool_a_hop(seed: int, amount: int, price: int) ->
     assert simple.amount_out == simple.best_single_path_out
 
 
+@pytest.mark.slow
 def test_few_pools_are_almost_always_the_best_ones() -> None:
     """Against the best of all sets of that many pools; draining orders may miss it."""
     equal = total = 0

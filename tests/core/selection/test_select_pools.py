@@ -66,6 +66,7 @@ def test_a_quote_over_selected_pools_is_nearly_optimal(
     assert max(gaps) <= worst
 
 
+@pytest.mark.slow
 def test_an_exact_output_reads_enough_pools(store: Store, router: Router) -> None:
     for order in orders(1e-3, examples(2, full=4)):
         amount_out = router.quote(order, gas_price_wei=0).amount_out

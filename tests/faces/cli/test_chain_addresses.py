@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import few
 from tests.support.command import run_swapcli
 
 WALLET = "0x" + "11" * 20
@@ -37,7 +38,7 @@ def calldata() -> bytes:
     return str(run_swapcli(*CALLDATA).json["calldata"]).encode()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", few(PLACES, 5))
 def test_an_address_may_name_its_chain(place: str, calldata: bytes) -> None:
     for chain in ("base:", "eip155:8453:"):
         ran = run_swapcli(*(word.replace("CHAIN", chain) for word in PLACES[place]), stdin=calldata, env=KEY)

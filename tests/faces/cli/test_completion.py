@@ -169,6 +169,7 @@ def test_fish_offers_what_fits(tmp_path: Path) -> None:
     assert {line: set(words) for line, words in offered.items()} == IN_SHELLS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", few(ZSH_SETUPS, 1))
 def test_zsh_evaluates_the_script_before_and_after_compinit(setup: str, tmp_path: Path) -> None:
     with zsh_session(tmp_path, setup=ZSH_SETUPS[setup]) as zsh:

@@ -13,6 +13,7 @@ import pytest
 from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.errors import InvalidAmount, NoRoute, SwapcliError
 from swapcli.faces.cli import exit_codes
+from tests.examples import few_rows
 from tests.support.command import run_swapcli
 
 
@@ -162,7 +163,7 @@ MISTAKES = [
 """Command lines with one mistake each, and what is said of it; where the message says the way out, there is no hint."""
 
 
-@pytest.mark.parametrize(("line", "message", "hint"), MISTAKES)
+@pytest.mark.parametrize(("line", "message", "hint"), few_rows(MISTAKES, 40))
 def test_a_mistake_of_any_command_is_explained(line: str, message: str, hint: str) -> None:
     ran = run_swapcli(*shlex.split(line))
     assert (ran.exit_code, ran.stdout) == (2, "")

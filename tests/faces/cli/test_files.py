@@ -9,6 +9,7 @@ import pytest
 
 from swapcli.core.errors import InvalidInput
 from swapcli.faces.cli.files import is_regular, read_bounded_file, read_file, read_lines, write_text_file
+from tests.examples import few_rows
 from tests.support.command import run_swapcli
 
 
@@ -61,17 +62,24 @@ ROUTE = ("route", "base", "ETH", "USDC", "1", "--offline")
 
 @pytest.mark.parametrize(
     ("command", "old", "new"),
-    [
-        (("config", "set", "slippage", "0.4", "--config", "LINK"), "slippage: 0.3\n", "slippage: "),
-        (("config", "unset", "max_hops", "--config", "LINK"), "max_hops: 3\n", ""),
-        (("config", "init", "--replace", "--config", "LINK"), "slippage: 0.3\n", "#"),
-        ((*ROUTE, "--json", "--output", "LINK"), "old", '{"success"'),
-        ((*ROUTE, "--format=svg", "--output", "LINK"), "old", "<svg"),
-        (("depth", "base", "ETH", "USDC", "--amounts", "1", "--offline", "--format=svg", "-o", "LINK"), "old", "<svg"),
-        (("market", "export", "base", "LINK"), "old", "{"),
-        (("keys", "create", "me", "--keys-file", "LINK"), '{"format": "swap-keys/1", "keys": []}', "{"),
-        (("route", "base", "--batch", "-", "--offline", "--results", "LINK"), "", "{"),
-    ],
+    few_rows(
+        [
+            (("config", "set", "slippage", "0.4", "--config", "LINK"), "slippage: 0.3\n", "slippage: "),
+            (("config", "unset", "max_hops", "--config", "LINK"), "max_hops: 3\n", ""),
+            (("config", "init", "--replace", "--config", "LINK"), "slippage: 0.3\n", "#"),
+            ((*ROUTE, "--json", "--output", "LINK"), "old", '{"success"'),
+            ((*ROUTE, "--format=svg", "--output", "LINK"), "old", "<svg"),
+            (
+                ("depth", "base", "ETH", "USDC", "--amounts", "1", "--offline", "--format=svg", "-o", "LINK"),
+                "old",
+                "<svg",
+            ),
+            (("market", "export", "base", "LINK"), "old", "{"),
+            (("keys", "create", "me", "--keys-file", "LINK"), '{"format": "swap-keys/1", "keys": []}', "{"),
+            (("route", "base", "--batch", "-", "--offline", "--results", "LINK"), "", "{"),
+        ],
+        4,
+    ),
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
 )
 def test_every_file_is_written_behind_its_link_with_its_mode(

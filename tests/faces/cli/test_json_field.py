@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import but_slow
 from tests.faces.cli.json_commands import (
     ALIASES,
     JSON_COMMANDS,
@@ -65,7 +66,9 @@ def test_the_list_of_json_commands_is_complete() -> None:
     assert commands_with_json() | {"networks"} == set(JSON_COMMANDS) | LONG_RUNNING | ALIASES
 
 
-@pytest.mark.parametrize("name", sorted(set(JSON_COMMANDS) - {"keys create", "keys revoke", "market import"}))
+@pytest.mark.parametrize(
+    "name", but_slow(sorted(set(JSON_COMMANDS) - {"keys create", "keys revoke", "market import"}), "depth")
+)
 def test_every_command_prints_one_field(run: Run, name: str) -> None:
     document = run(name, "--json").json
     path, value = next(iter(leaves(document)))

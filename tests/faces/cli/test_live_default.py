@@ -10,7 +10,7 @@ import pytest
 
 from swapcli import Market, quote
 from swapcli.core.errors import ModelledState, UpstreamError
-from tests.examples import few
+from tests.examples import but_slow, few
 from tests.support.command import CommandResult, run_swapcli
 
 NO_NETWORK = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
@@ -50,7 +50,7 @@ def test_prices_that_are_not_real_are_labelled_once(command: str) -> None:
     assert requested.stdout.count("modelled") == 1
 
 
-@pytest.mark.parametrize("command", few([each for each in SHOWING if each != "route"], 2))
+@pytest.mark.parametrize("command", but_slow([each for each in SHOWING if each != "route"], "depth"))
 def test_a_csv_says_that_its_prices_are_modelled(command: str) -> None:
     rows = list(csv.DictReader(run(*SHOWING[command], "--format", "csv").stdout.splitlines()))
     assert rows

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.faces.cli import exit_codes
+from tests.examples import few, few_rows
 from tests.support.command import run_swapcli
 
 ROUTE = ("route", "base", "ETH", "USDC", "1.5", "--offline")
@@ -20,19 +21,22 @@ def without_time(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        (*ROUTE, "--format=plain"),
-        (*ROUTE, "--format=mermaid"),
-        (*ROUTE, "--format=svg"),
-        (*ROUTE, "--get", "outputAmount"),
-        (*ROUTE, "--format", "csv"),
-        ("tokens", "base"),
-        ("networks", "--json"),
-        ("depth", "base", "ETH", "USDC", "--offline", "--amounts", "1,2"),
-        ("price", "base", "ETH", "--offline"),
-        ("schema", "route"),
-        ("config", "show"),
-    ],
+    few(
+        [
+            (*ROUTE, "--format=plain"),
+            (*ROUTE, "--format=mermaid"),
+            (*ROUTE, "--format=svg"),
+            (*ROUTE, "--get", "outputAmount"),
+            (*ROUTE, "--format", "csv"),
+            ("tokens", "base"),
+            ("networks", "--json"),
+            ("depth", "base", "ETH", "USDC", "--offline", "--amounts", "1,2"),
+            ("price", "base", "ETH", "--offline"),
+            ("schema", "route"),
+            ("config", "show"),
+        ],
+        5,
+    ),
 )
 def test_the_file_gets_what_stdout_would(command: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "result"
@@ -47,17 +51,20 @@ def test_the_file_gets_what_stdout_would(command: tuple[str, ...], tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("command", "name", "beginning"),
-    [
-        (ROUTE, "r.json", '{"success": true'),
-        (ROUTE, "r.csv", "network,inputToken,"),
-        (ROUTE, "R.SVG", "<svg "),
-        (ROUTE, "r.mmd", "flowchart LR"),
-        (ROUTE, "r.txt", "1.5 ETH → 4,679.40 USDC on base"),
-        (("depth", "base", "ETH", "USDC", "--offline"), "d.svg", "<svg "),
-        (("depth", "base", "ETH", "USDC", "--offline"), "d.csv", "network,inputToken,"),
-        (("tokens", "base"), "t.csv", "symbol,"),
-        (("networks",), "n.json", "[{"),
-    ],
+    few_rows(
+        [
+            (ROUTE, "r.json", '{"success": true'),
+            (ROUTE, "r.csv", "network,inputToken,"),
+            (ROUTE, "R.SVG", "<svg "),
+            (ROUTE, "r.mmd", "flowchart LR"),
+            (ROUTE, "r.txt", "1.5 ETH → 4,679.40 USDC on base"),
+            (("depth", "base", "ETH", "USDC", "--offline"), "d.svg", "<svg "),
+            (("depth", "base", "ETH", "USDC", "--offline"), "d.csv", "network,inputToken,"),
+            (("tokens", "base"), "t.csv", "symbol,"),
+            (("networks",), "n.json", "[{"),
+        ],
+        2,
+    ),
 )
 def test_the_name_chooses_the_format(command: tuple[str, ...], name: str, beginning: str, tmp_path: Path) -> None:
     assert run_swapcli(*command, f"--output={tmp_path / name}").exit_code == exit_codes.OK

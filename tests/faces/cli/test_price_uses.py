@@ -12,6 +12,7 @@ import pytest
 
 from swapcli import Market
 from swapcli.core.errors import ModelledState
+from tests.examples import but_slow
 from tests.faces.cli.test_live_default import NO_NETWORK
 from tests.support.command import run_swapcli
 from tests.support.service import build_app, open_registry, serve_app
@@ -100,7 +101,7 @@ def options_of(state: State, files: Mapping[str, str], service: str) -> tuple[st
 
 
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", but_slow(COMMANDS, "depth --get", "plan --get"))
 def test_each_command_follows_the_table(name: str, command: str, files: dict[str, str], service: str) -> None:
     state, (use, words) = STATES[name], COMMANDS[command]
     if not has_cell(state, command.split()[0]):

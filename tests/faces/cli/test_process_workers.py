@@ -16,6 +16,7 @@ import pytest
 from swapcli.core.errors import InputOutputError
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.process_workers import answer_in_processes
+from tests.examples import few
 from tests.support.command import clean_environment
 
 WORKERS = 3
@@ -58,7 +59,7 @@ def test_without_semaphores_the_error_names_folder_and_option() -> None:
     assert b"error: --workers needs semaphores, which are files in /dev/shm: Read-only file system" in ran.stderr
 
 
-@pytest.mark.parametrize("are_at_hand", [False, True])
+@pytest.mark.parametrize("are_at_hand", few([False, True], 1))
 def test_killed_processes_cost_no_answer(are_at_hand: bool, tmp_path: Path) -> None:
     """Two processes kill themselves: each at an order that it answers the next time."""
 
@@ -77,6 +78,7 @@ def test_killed_processes_cost_no_answer(are_at_hand: bool, tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_an_order_that_always_kills_its_process_ends_the_batch() -> None:
     def open_fatal() -> Callable[[int], int]:
         def answer(order: int) -> int:

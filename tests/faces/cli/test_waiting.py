@@ -120,6 +120,7 @@ def slow_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SlowRun]:
         return dict(zip(names, pool.map(run, names), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["route", "health"])
 def test_a_slow_node_is_named_after_half_a_second(command: str, slow_runs: dict[str, SlowRun]) -> None:
     url, shown = slow_runs[command]

@@ -318,7 +318,7 @@ def test_a_service_without_prices_is_said_to_give_none() -> None:
         assert "PRICE_IMPACT_UNKNOWN" not in codes(calldata(*dollars).json)
 
 
-@pytest.mark.parametrize("amount", ["100000000", "1000000000"])
+@pytest.mark.parametrize("amount", few(["100000000", "1000000000"], 1))
 def test_a_service_cannot_hide_the_impact_of_a_stable_swap(amount: str) -> None:
     def worthless(_: str, document: Any) -> Any:
         for found in (document, document.get("route", {})):

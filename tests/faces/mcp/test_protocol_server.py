@@ -28,6 +28,7 @@ from swapcli.faces.mcp.tool import (
     ToolResult,
 )
 from tests.contracts.evm import NODE_MODULES
+from tests.examples import few_rows
 from tests.faces.cli.commands.test_mcp import CALLS as WHOLE_CALLS
 from tests.faces.cli.commands.test_mcp import NEED_NODE
 from tests.support.command import clean_environment
@@ -58,9 +59,7 @@ FAILING: tuple[tuple[str, dict[str, Any]], ...] = (
 """Errors of the commands, beside those of arguments."""
 
 
-@pytest.mark.parametrize(
-    ("library", "names"), [("sdk", tuple(CALLS)), pytest.param("client", FEW, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("library", "names"), few_rows([("sdk", FEW), ("sdk", tuple(CALLS)), ("client", FEW)], 1))
 def test_a_typescript_client_sees_every_result(library: str, names: tuple[str, ...]) -> None:
     """The former SDK has every tool; the present one, which reads results in the same way, only a few."""
     calls = [*((name, CALLS[name]) for name in names), *INVALID.items(), *(FAILING if names != FEW else FAILING[:4])]
@@ -117,6 +116,7 @@ def inspect_call(url: str, name: str, arguments: dict[str, Any]) -> dict[str, An
     return inspect(url, "--method", "tools/call", "--tool-name", name, *(["--tool-arg", *given] if given else []))
 
 
+@pytest.mark.slow
 def test_the_inspector_sees_a_result_and_an_error() -> None:
     with served() as url:
         good = inspect_call(url, "price", CALLS["price"])

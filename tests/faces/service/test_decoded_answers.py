@@ -10,6 +10,7 @@ import pytest
 
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
 from swapcli.faces.cli import exit_codes
+from tests.examples import few
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.markets import embedded_market
 from tests.support.service import (
@@ -67,7 +68,7 @@ def changed(document: Json) -> Iterator[tuple[str, Json]]:
         yield "approval", {**document, "transactions": document["transactions"][1:]}
 
 
-@pytest.mark.parametrize("name", [*EVM_NETWORKS, "starknet"])
+@pytest.mark.parametrize("name", few([*EVM_NETWORKS, "starknet"], 2))
 def test_answers_with_calldata_are_read(service: InProcessService, name: str) -> None:
     for document in answers(service, name):
         check(document, name)

@@ -32,7 +32,7 @@ from tests.support.service import SendRequest, build_app, open_client, open_regi
 
 NOW_S = 1_770_000_000.0
 RECIPIENT = "0x" + "12" * 20
-EXAMPLES = examples(10, full=300)
+EXAMPLES = examples(4, full=300)
 
 Document = dict[str, Any]
 

@@ -145,6 +145,7 @@ def test_an_upgrade_is_not_made_and_hides_no_request(running: ServiceProcess) ->
 # --- clients that stop sending
 
 
+@pytest.mark.slow
 def test_a_client_that_ends_its_sending_side_is_gone() -> None:
     """As for proxies: its order is cancelled, and delays nobody."""
     with run_testnet_service(slow_s=0.7) as service:
@@ -198,6 +199,7 @@ def begin_body(service: ServiceProcess) -> socket.socket:
     return connection
 
 
+@pytest.mark.slow
 def test_slow_bodies_make_room_for_new_connections() -> None:
     with run_testnet_service(max_connections=4, timeout_s=120.0) as service:
         slow = [begin_body(service) for _ in range(4)]
@@ -221,6 +223,7 @@ def test_slow_bodies_make_room_for_new_connections() -> None:
         assert [line["status"] for line in service.log_lines() if line["path"] == "/{network}/calldata"].count(503) == 3
 
 
+@pytest.mark.slow
 def test_a_body_that_waits_behind_an_answer_is_not_evicted() -> None:
     """Its connection is busy with the request before."""
     with run_testnet_service(max_connections=1, slow_s=1.0) as service, service.connect() as connection:
@@ -234,6 +237,7 @@ def test_a_body_that_waits_behind_an_answer_is_not_evicted() -> None:
         assert statuses(receive_all(connection)) == [200, 200]
 
 
+@pytest.mark.slow
 def test_many_slow_bodies_keep_nobody_out() -> None:
     with run_testnet_service(max_connections=64, timeout_s=120.0) as service:
         assert statuses(service.send(build_get_request(ROUTE, close=True))) == [200]
@@ -287,6 +291,7 @@ def test_1500_slow_bodies_hardly_delay_others(running: ServiceProcess) -> None:
     assert attacked_s <= 10 * alone_s
 
 
+@pytest.mark.slow
 def test_busy_connections_stay_beyond_the_limit() -> None:
     with run_testnet_service(max_connections=4, slow_s=1.0) as service:
         answers: list[bytes] = []
@@ -307,6 +312,7 @@ def test_busy_connections_stay_beyond_the_limit() -> None:
         assert statuses(service.send(build_get_request("/livez", close=True))) == [200]
 
 
+@pytest.mark.slow
 def test_a_client_that_takes_no_answers_is_left() -> None:
     with run_testnet_service(timeout_s=0.5) as service, socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)

@@ -62,6 +62,7 @@ def warnings(service: ServiceProcess) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_two_workers_apply_one_plan_and_keep_the_last_good_key_file(keys: KeyStore) -> None:
     limited = keys.create("a", limit="40/hour").key
     counted = keys.create("b", quota="40/month").key

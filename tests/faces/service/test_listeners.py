@@ -22,6 +22,7 @@ import httpx
 import pytest
 
 from swapcli.faces.service.listeners import METRICS_NAME, READY, STOPPING
+from tests.examples import few
 from tests.support.command import clean_environment
 from tests.support.redis_server import free_ports
 from tests.support.service import build_order_query
@@ -151,7 +152,7 @@ def restart_under_load(workers: int, restarts: int, requests: int) -> Clients:
     return clients
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", few([1, 2], 1))
 def test_a_restart_in_place_loses_no_request(workers: int) -> None:
     clients = restart_under_load(workers, restarts=1, requests=400)
     assert (clients.errors, set(clients.statuses)) == ([], {200})
@@ -165,7 +166,7 @@ def test_five_restarts_lose_none_of_5000_requests(workers: int) -> None:
     assert len(clients.statuses) >= 5_000
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", few(["1", "2"], 1))
 def test_the_metrics_have_the_socket_of_their_name(workers: str) -> None:
     with listen() as metrics, listen() as service:
         names = f"{METRICS_NAME}:swapcli.socket"
@@ -176,6 +177,7 @@ def test_the_metrics_have_the_socket_of_their_name(workers: str) -> None:
             assert httpx.get(ready["url"] + "/metrics").status_code == 404
 
 
+@pytest.mark.slow
 def test_workers_of_other_settings_keep_the_metrics_to_their_socket() -> None:
     """The settings that a signal has read again do not name the port of a socket of systemd."""
     with listen() as metrics, listen() as service:
@@ -247,7 +249,7 @@ OPEN_LISTENERS = (
 )
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("name", few(UNUSABLE, 3))
 def test_an_unusable_socket_is_one_sentence(name: str) -> None:
     openers, env, expected = UNUSABLE[name]
     with ExitStack() as stack:

@@ -7,6 +7,8 @@ import time
 from itertools import cycle
 from statistics import median
 
+import pytest
+
 from tests.faces.service.soak import Client, Request, orders, served
 
 SLOW = Request(
@@ -26,6 +28,7 @@ async def ask_timed(client: Client, request: Request) -> float:
     return time.perf_counter() - began_s
 
 
+@pytest.mark.slow
 def test_a_short_order_does_not_wait_for_long_ones_of_its_client() -> None:
     async def work(port: int) -> None:
         client = Client(port)
@@ -65,6 +68,7 @@ def test_many_connections_of_one_client_are_all_answered() -> None:
         asyncio.run(work(service.port))
 
 
+@pytest.mark.slow
 def test_too_many_long_orders_are_refused_at_once() -> None:
     """Those that are taken start within 2.5 s; the others are told when to ask again, and metrics count them."""
 

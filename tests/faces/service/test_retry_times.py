@@ -22,6 +22,7 @@ from swapcli.faces.service.retry_times import (
     RetryTimes,
 )
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
+from tests.examples import few_rows
 
 ORDER = OrderClass(1, 2)
 
@@ -195,14 +196,17 @@ class SimulatedClients:
 
 @pytest.mark.parametrize(
     ("connections", "clients", "cost_s", "spread"),
-    [
-        (32, 1, 0.3, 0.1),
-        (32, 1, 0.3, 0.4),
-        (64, 1, 0.08, 0.2),
-        (32, 4, 0.3, 0.2),
-        (32, 16, 0.3, 0.2),
-        (32, 32, 0.2, 0.2),
-    ],
+    few_rows(
+        [
+            (32, 1, 0.3, 0.1),
+            (32, 1, 0.3, 0.4),
+            (64, 1, 0.08, 0.2),
+            (32, 4, 0.3, 0.2),
+            (32, 16, 0.3, 0.2),
+            (32, 32, 0.2, 0.2),
+        ],
+        3,
+    ),
 )
 def test_clients_that_ask_again_when_told_are_taken_then(
     connections: int, clients: int, cost_s: float, spread: float

@@ -55,6 +55,7 @@ def test_it_says_where_it_listens_and_answers_there(running: ServiceProcess) -> 
         assert client.get("/docs").headers["Content-Type"].startswith("text/html")
 
 
+@pytest.mark.slow
 def test_many_connections_at_once_are_all_answered(running: ServiceProcess) -> None:
     def ask(number: int) -> int:
         with httpx.Client(base_url=running.url) as client:
@@ -159,6 +160,7 @@ def test_what_was_asked_is_answered_after_it_was_told_to_stop() -> None:
         assert [line["status"] for line in service.log_lines()] == [200]
 
 
+@pytest.mark.slow
 def test_a_request_just_after_the_signal_is_answered() -> None:
     with run_testnet_service() as service, service.connect() as open_:
         open_.sendall(build_get_request("/readyz"))
@@ -180,6 +182,7 @@ def test_it_ends_well_by_either_signal(number: signal.Signals) -> None:
         assert service.wait() == 0
 
 
+@pytest.mark.slow
 def test_what_takes_longer_than_the_grace_is_given_up() -> None:
     with run_testnet_service(slow_s=30, grace_s=1) as service, service.connect() as active:
         active.sendall(build_get_request(ROUTE))
@@ -203,6 +206,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
         assert time.monotonic() - started_s < 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", few([3, 1], 1))
 def test_it_answers_so_many_requests_and_ends(most: int) -> None:
     with run_testnet_service(max_requests=most) as service:
@@ -212,6 +216,7 @@ def test_it_answers_so_many_requests_and_ends(most: int) -> None:
         assert len(service.log_lines()) == most
 
 
+@pytest.mark.slow
 def test_of_many_at_once_exactly_so_many_are_answered_in_full() -> None:
     with run_testnet_service(max_requests=3, slow_s=0.5) as service:
         start = threading.Barrier(10)
@@ -232,6 +237,7 @@ def test_of_many_at_once_exactly_so_many_are_answered_in_full() -> None:
         assert {status_of(answer) for answer in answers if answer} <= {200, 503}
 
 
+@pytest.mark.slow
 def test_a_disconnect_cancels_only_its_own_request() -> None:
     with run_testnet_service(slow_s=0.7) as service:
         with service.connect() as leaving, service.connect() as queueing:
@@ -262,6 +268,7 @@ def test_an_ipv6_address_is_written_in_brackets() -> None:
         assert base_url(listener) == f"http://[::1]:{listener.getsockname()[1]}"
 
 
+@pytest.mark.slow
 def test_health_stays_fast_while_orders_saturate_it(running: ServiceProcess) -> None:
     """The benchmark tests the threshold of 20 ms at p99; this test, that health checks do not wait for orders."""
     done = threading.Event()
@@ -301,6 +308,7 @@ def ask_from(service: ServiceProcess, address: str, answers: list[int]) -> threa
     return thread
 
 
+@pytest.mark.slow
 def test_a_client_has_the_places_that_others_leave_free() -> None:
     """One client takes all places of the queue, and gives up the newest to others."""
     with run_testnet_service(slow_s=1.5, max_queue=128) as service:

@@ -23,6 +23,7 @@ def stopped() -> Outcome:
     return soak(REQUESTS, stop_after=STOP_AFTER, seed=8)
 
 
+@pytest.mark.slow
 def test_every_request_is_answered_as_it_should_be() -> None:
     outcome = quiet()
     assert outcome.unexpected == []
@@ -45,6 +46,7 @@ def test_the_log_has_every_response_and_no_client_data() -> None:
     assert "%ff" not in outcome.log
 
 
+@pytest.mark.slow
 def test_told_to_stop_it_ends_well() -> None:
     assert stopped().exit_status == 0
     assert stopped().unexpected == []

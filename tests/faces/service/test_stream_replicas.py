@@ -188,6 +188,7 @@ async def subscribe(
     return others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workers", "number", "blocks"),
     [

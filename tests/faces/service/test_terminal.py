@@ -92,6 +92,7 @@ def test_it_reloads_on_a_hangup_and_ends_with_its_terminal(options: tuple[str, .
             httpx.get(url)
 
 
+@pytest.mark.slow
 def test_nohup_keeps_it_when_its_terminal_is_closed() -> None:
     # nohup itself moves the output to a file, and leaves nothing else to the program than a SIGHUP that is ignored.
     with on_terminal(before=("sh", "-c", "trap '' HUP; exec \"$@\"", "sh")) as service:

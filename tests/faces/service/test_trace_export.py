@@ -36,6 +36,7 @@ def request_lines(service: ServiceProcess) -> list[Any]:
     return [line for line in service.log_lines() if "request_id" in line]
 
 
+@pytest.mark.slow
 def test_each_worker_exports_the_spans_of_its_requests(tmp_path: Path, redis: RedisServer) -> None:
     """Two workers, forked from one parent: a quote and a posted route in one trace of the client."""
     keys = tmp_path / "keys.json"
@@ -83,6 +84,7 @@ def test_each_worker_exports_the_spans_of_its_requests(tmp_path: Path, redis: Re
     assert created.key not in str(collector.spans)
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_away_costs_one_sentence() -> None:
     env = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:secret@127.0.0.1:1/path",

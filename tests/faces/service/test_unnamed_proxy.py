@@ -84,6 +84,7 @@ def test_naming_it_ends_the_warning() -> None:
         assert len([line for line in served.log_lines() if "proxy" in line]) == 2
 
 
+@pytest.mark.slow
 def test_workers_log_it_once_and_all_of_them_show_it(tmp_path: Path) -> None:
     settings = tmp_path / "config.yaml"
     settings.write_text("{}")
@@ -175,6 +176,7 @@ def test_the_documented_proxy_and_settings_limit_each_client(tmp_path: Path) -> 
         assert "warnings" not in httpx.get(service.url + "/readyz").json()
 
 
+@pytest.mark.slow
 def test_behind_an_unnamed_proxy_clients_take_turns(tmp_path: Path) -> None:
     """One client asks for more than the queue holds; another one takes a place of it, and is answered."""
     order = build_order_query("testnet")

@@ -29,7 +29,7 @@ from tests.chain.variant_routers import (
     quote_route,
     random_quoted_route,
 )
-from tests.examples import examples, seeds
+from tests.examples import examples, few, seeds
 
 NOW_S = 1_790_000_000
 
@@ -52,7 +52,7 @@ def quote_split(trader: Trader, router: str) -> QuotedRoute:
     return quote_route(trader, split_route(trader), order, network_with(trader, router))
 
 
-@pytest.mark.parametrize("reading", VARIANTS, ids=name)
+@pytest.mark.parametrize("reading", few(VARIANTS, 5), ids=name)
 @pytest.mark.parametrize("seed", seeds(1, full=2))
 def test_the_reading_of_a_router_is_recognised(
     trader: Trader, node: RpcNode, reading: RouterVariant, seed: int
@@ -89,7 +89,7 @@ def test_a_router_that_pays_too_little_is_refused(trader: Trader, node: RpcNode,
         assert caught.value.details["received"] != caught.value.details["expected"]
 
 
-@pytest.mark.parametrize("reading", VARIANTS, ids=name)
+@pytest.mark.parametrize("reading", few(VARIANTS, 5), ids=name)
 def test_a_unit_too_little_is_shown_as_a_difference(trader: Trader, node: RpcNode, reading: RouterVariant) -> None:
     router = deploy_reading_router(trader, reading, skimmed=1)
     checked = quote_split(trader, router.address).check(node)

@@ -60,7 +60,7 @@ def test_any_call_matches_eth_abi_and_decodes_back(call: RouterCall) -> None:
     assert decode_call(encoded) == call
 
 
-@pytest.mark.parametrize("seed", seeds(2, full=8))
+@pytest.mark.parametrize("seed", seeds(1, full=8))
 def test_random_calls_match_eth_abi_and_decode_back(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(500):

@@ -71,6 +71,7 @@ def test_viem_sends_the_same_request(handed: list[Handed], read: list[dict[str, 
         assert [call["data"] for call in params["calls"]] == [sent["data"] for sent in each.prepared.transactions]
 
 
+@pytest.mark.slow
 def test_the_types_of_safe_and_viem_accept_them(handed: list[Handed], tmp_path: Path) -> None:
     """`tsc --strict`, with `WalletSendCallsParameters` of viem and `MetaTransactionData` of Safe's types-kit."""
     (tmp_path / "node_modules").symlink_to(NODE_MODULES)

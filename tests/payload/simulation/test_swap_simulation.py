@@ -27,7 +27,7 @@ from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import load_artifact, solidity
-from tests.examples import seeds
+from tests.examples import few, seeds
 from tests.support.chain import connected
 
 POOR = "0x" + "90" * 20
@@ -178,7 +178,7 @@ BALANCE_LAYOUTS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), BALANCE_LAYOUTS)
-@pytest.mark.parametrize("balance_before", [0, 999])
+@pytest.mark.parametrize("balance_before", few([0, 999], 1))
 def test_missing_balances_are_granted_in_any_storage_layout(
     scene: Scene, name: str, arguments: tuple[Any, ...], balance_before: int
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.quoting.config import TABLE
+from tests.examples import few_rows
 from tests.quoting.config.in_memory import DEFAULT_FILE, load, refused
 from tests.quoting.config.samples import WRONG
 
@@ -27,7 +28,7 @@ def test_these_tests_cover_every_setting() -> None:
     assert set(WRONG) == {*TABLE, "integrator", "service", "networks"}
 
 
-@pytest.mark.parametrize(("key", "value"), CASES)
+@pytest.mark.parametrize(("key", "value"), few_rows(CASES, 90))
 def test_a_wrong_value_names_the_file_and_key_and_what_fits(key: str, value: object) -> None:
     error = refused(in_file(key, value))
     expected = TABLE[key].value_type.expected if key in TABLE else "a mapping"
@@ -37,7 +38,7 @@ def test_a_wrong_value_names_the_file_and_key_and_what_fits(key: str, value: obj
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and type(value) is str]
+    ("key", "value"), few_rows([(key, value) for key, value in CASES if key in TABLE and type(value) is str], 30)
 )
 def test_a_wrong_value_names_the_variable_and_what_fits(key: str, value: str) -> None:
     error = refused(environ={TABLE[key].variable: value})
@@ -45,7 +46,8 @@ def test_a_wrong_value_names_the_variable_and_what_fits(key: str, value: str) ->
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and TABLE[key].on_command_line]
+    ("key", "value"),
+    few_rows([(key, value) for key, value in CASES if key in TABLE and TABLE[key].on_command_line], 60),
 )
 def test_a_wrong_value_names_the_flag_and_what_fits(key: str, value: object) -> None:
     error = refused(flags={key: value})

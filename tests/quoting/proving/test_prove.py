@@ -26,6 +26,7 @@ from tests.chain.proxy import Proxy, late, open_proxy
 from tests.chain.settings import url_of
 from tests.chain.trader import Trader
 from tests.chain.variant_routers import deploy_reading_router
+from tests.examples import few
 from tests.quoting.proving.proof_run import ProofUser, of, renew_blocks
 from tests.quoting.verification.test_hindsight import announce_swaps, trades
 from tests.support.chain import restored
@@ -93,6 +94,7 @@ def test_protocols_show_when_a_run_has_last_agreed(user: ProofUser) -> None:
     assert all(newest[name] >= block for name, block in verified.items() if block)
 
 
+@pytest.mark.slow
 def test_the_orders_are_the_same_in_every_run(user: ProofUser) -> None:
     first, second = (user.prove(orders=ORDERS, aggregators=False, fresh=True) for _ in range(2))
     ids = [[item.id for item in report.of(ProofStage.QUOTES)] for report in (first, second)]
@@ -189,7 +191,7 @@ def test_no_report_has_a_secret_or_the_address_of_a_node(user: ProofUser, proxy:
     assert f":{proxy.server_port}" not in user.texts()
 
 
-@pytest.mark.parametrize("max_requests", range(20, 60, 8))
+@pytest.mark.parametrize("max_requests", few(range(20, 60, 8), 1))
 def test_a_run_out_of_requests_raises_no_alarm(user: ProofUser, max_requests: int) -> None:
     with ExitStack() as stack:
         proxies = [stack.enter_context(open_proxy(user.trader.chain.node.port)) for _ in range(2)]
@@ -241,7 +243,7 @@ def test_verified_swaps_outlive_an_interruption(user: ProofUser) -> None:
     assert resumed == of(user.prove(**options), ProofStage.SWAPS, MATCH)
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", few([1, 3], 1))
 def test_an_interrupted_run_continues(user: ProofUser, proxy: Proxy, count: int) -> None:
     options: dict[str, Any] = {"orders": ORDERS, "recent": 0, "aggregators": False}
     report = user.prove(**options, report=_Interruption(ProofStage.QUOTES, count))
@@ -294,11 +296,11 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_request(user: Pro
 
 @pytest.mark.parametrize(
     "content",
-    [
+    few([
         b"{}\n", b"garbage", b"\xff\xfe\n", b'{"format":"other"}\n', b"[" * 100_000 + b"\n",
         b'{header}\n{"item":{}}\n', b'{header}\n{"item":{"stage":"nodes"}}\n', b"{header}\nx\n", b"{header}\nx",
         b'{header}\n{"item":5}\n',
-    ],
+    ], 4),
 )  # fmt: skip
 def test_a_damaged_journal_is_one_sentence(user: ProofUser, proxy: Proxy, content: bytes) -> None:
     user.prove(orders=0, recent=0, aggregators=False)

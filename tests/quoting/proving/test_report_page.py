@@ -119,6 +119,7 @@ def test_long_hashes_are_shortened() -> None:
     assert ADDRESS not in text
 
 
+@pytest.mark.slow
 def test_a_browser_shows_the_page_without_an_error(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(render_page(report_of([item(ProofOutcome.MATCH, text) for text in HOSTILE])))

@@ -63,6 +63,7 @@ def test_state_comes_with_each_block(blocks: Blocks) -> None:
     assert len(blocks.proxy.exchanges) == 5
 
 
+@pytest.mark.slow
 def test_a_node_whose_calls_lag_is_tried_ever_more_rarely(blocks: Blocks) -> None:
     blocks.lag = 1
     assert {blocks.read() for _ in range(TRIED[-1])} == {0}

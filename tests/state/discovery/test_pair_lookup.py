@@ -187,6 +187,7 @@ def test_wrapped_native_also_finds_pools_of_native_currency(scene: Scene) -> Non
     assert natives((wrapped, b), wrapped) == []
 
 
+@pytest.mark.slow
 def test_many_pairs_take_few_rounds_of_bounded_size(scene: Scene) -> None:
     """A round has at most 2,000 calls, for any number of tokens."""
     tokens = [f"0x{number:040x}" for number in range(1, 61)]

@@ -51,7 +51,7 @@ def trader_of_families() -> Iterator[Trader]:
         yield trader
 
 
-@pytest.mark.parametrize("seed", seeds(1, full=4))
+@pytest.mark.parametrize("seed", seeds(0, full=4))
 def test_every_swap_of_own_transactions_is_explained(trader_of_families: Trader, seed: int) -> None:
     """Four times 50 transactions, or a sample of a few."""
     trader, seen = trader_of_families, Counter[str]()

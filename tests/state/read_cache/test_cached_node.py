@@ -30,9 +30,10 @@ from tests.chain.node.server import Failure, RpcAnswer, RpcRequest
 from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.test_block_tags import FINALIZED_BLOCKS, answers_tag
 from tests.chain.trader import Trader
+from tests.examples import few
 
 
-@pytest.fixture(params=[True, False], ids=["multicall", "no multicall"])
+@pytest.fixture(params=few([True, False], 1), ids=["multicall", "no multicall"])
 def network(trader: Trader, request: pytest.FixtureRequest) -> None:
     multicall = deploy_multicall(trader.chain) if request.param else None
     trader.world.network = trader.world.network._replace(multicall=multicall)
@@ -92,6 +93,7 @@ def test_what_is_not_final_is_asked_for_each_time(trader: Trader, proxy: Proxy, 
     assert sorted(proxy.methods) == sorted(asked)
 
 
+@pytest.mark.slow
 def test_without_a_finalized_block_a_day_makes_it_final(trader: Trader, proxy: Proxy, tmp_path: Path) -> None:
     proxy.always = answers_tag(BlockTag.FINALIZED, None)
     block = proxy.head()

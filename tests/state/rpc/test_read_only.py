@@ -10,7 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tests.test_layers import PACKAGE, import_graph, imports, is_in, module_name, parsed
+from tests.support.sources import parsed, parsed_with
+from tests.test_layers import PACKAGE, import_graph, imports, is_in, module_name
 
 READING_METHODS = frozenset(
     {
@@ -43,7 +44,7 @@ def constants(tree: ast.AST) -> Iterator[str]:
 def requests() -> Iterator[tuple[str, ast.expr]]:
     """Yield the method of each request that the program builds, with its module."""
     for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(parsed(file)):
+        for node in ast.walk(parsed_with(file, r"\bRpcRequest\b")):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "RpcRequest":
                 yield module_name(file), node.args[0]
 
@@ -61,7 +62,7 @@ def test_the_program_names_methods_that_read_and_no_others() -> None:
     named: dict[str, set[str]] = {}
     modules = {each.relative_to(PACKAGE).with_suffix("").name for each in PACKAGE.rglob("*.py")}
     for file in PACKAGE.rglob("*.py"):
-        found = {text for text in constants(parsed(file)) if _METHOD.fullmatch(text)} - modules
+        found = {text for text in constants(parsed_with(file, _METHOD.pattern)) if _METHOD.fullmatch(text)} - modules
         if found and module_name(file) not in DECODERS | HANDOFFS:
             named[module_name(file)] = found
     assert set().union(*named.values()) <= READING_METHODS, named
@@ -90,6 +91,7 @@ def test_no_method_is_put_together() -> None:
 
 def test_no_library_is_asked_to_sign_or_send() -> None:
     for file in PACKAGE.rglob("*.py"):
-        names = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
+        tree = parsed_with(file, rf"\.\s*({_SENDING.pattern})\b")
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         assert [name for name in names if _SENDING.fullmatch(name)] == [], file
         assert not {name.split(".")[0] for name in imports(file)} & _SIGNING_LIBRARIES, file

@@ -23,7 +23,7 @@ from swapcli.state.rpc.refusals import (
 )
 from swapcli.state.rpc.rpc_connection import RpcResponse, redact
 from tests.chain.node.server import Pauses
-from tests.examples import examples, generator
+from tests.examples import examples, few_rows, generator
 
 CALL, RANGE, BLOCK_LOGS = Attempt("eth_call"), Attempt("eth_getLogs", is_divisible=True), Attempt("eth_getLogs")
 AGGREGATE = Attempt("eth_call", is_divisible=True)
@@ -202,7 +202,9 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "code", "message", "attempt"), KNOWN, ids=[f"{k}: {c} {m}" for k, c, m, _ in KNOWN])
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "attempt"), few_rows(KNOWN, 60), ids=[f"{k}: {c} {m}" for k, c, m, _ in KNOWN]
+)
 def test_every_known_wording_has_one_meaning(kind: Refusal, code: int, message: str, attempt: Attempt) -> None:
     assert classify_error(code, message, attempt) is kind
 
@@ -341,7 +343,9 @@ def test_any_reply_ends_in_results_or_one_error() -> None:
         assert all(pause_s <= 10.0 for pause_s in pauses), seed
 
 
-@pytest.mark.parametrize(("kind", "code", "message", "attempt"), KNOWN, ids=[f"{k}: {c} {m}" for k, c, m, _ in KNOWN])
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "attempt"), few_rows(KNOWN, 40), ids=[f"{k}: {c} {m}" for k, c, m, _ in KNOWN]
+)
 def test_no_refusal_is_repeated_without_end(kind: Refusal, code: int, message: str, attempt: Attempt) -> None:
     error = {"jsonrpc": "2.0", "id": 0, "error": {"code": code, "message": message}}
 

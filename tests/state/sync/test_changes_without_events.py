@@ -37,6 +37,7 @@ def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
         yield local_chain
 
 
+@pytest.mark.slow
 def test_the_sample_finds_a_fee_changed_by_the_factory(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     home = local_chain.factories["volatile"].home.address
     factory = local_chain.chain.at(home, compile_solidity(FACTORY)["PoolFactory"])

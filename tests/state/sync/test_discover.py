@@ -14,6 +14,7 @@ from swapcli.state.sync import SyncFilter, count_skipped, follow
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, TestChain
 from tests.chain.sync.nodes import FlakyNode, LimitedNode, NoLogsNode
+from tests.examples import few
 from tests.support.chain import restored
 
 QUERYABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
@@ -45,6 +46,7 @@ def among(local_chain: TestChain, tokens: set[str]) -> list[CreatedPool]:
     return [each for each in local_chain.pools if tokens.issuperset(each.tokens)]
 
 
+@pytest.mark.slow
 def test_only_requested_protocols_are_stored_until_widened(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     wider = ({"v2"}, {"v2", "volatile", "v3"}, {"v2", "volatile", "stable", "v3", "v4"}, set(EVERY_PROTOCOL))
     for protocols in wider:
@@ -120,6 +122,7 @@ def test_an_earlier_first_block_finds_earlier_events(local_chain: TestChain, nod
     check_true(store, node, local_chain.pools)
 
 
+@pytest.mark.slow
 def test_only_new_pools_that_match_the_filter_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("new")
     tokens_in_filter = set(list(local_chain.coins)[:3])
@@ -136,7 +139,7 @@ def test_only_new_pools_that_match_the_filter_are_followed(local_chain: TestChai
         check_true(store, node)
 
 
-@pytest.mark.parametrize("most", [1, 3, 50])
+@pytest.mark.parametrize("most", few([1, 3, 50], 1))
 def test_a_node_with_short_log_ranges_is_enough(local_chain: TestChain, node: RpcNode, store: Store, most: int) -> None:
     synced(store, NoLogsNode(node, most))
     check_true(store, node, local_chain.pools)

@@ -63,7 +63,7 @@ def test_new_pools_are_added_from_lists_and_from_events(local_chain: TestChain, 
         check_true(store, node, local_chain.pools)
 
 
-@pytest.mark.parametrize("name", few([*PAIRS, *CONCENTRATED, "v4"], 4))
+@pytest.mark.parametrize("name", few([*PAIRS, *CONCENTRATED, "v4"], 2))
 def test_an_empty_pool_is_stored_once_it_is_filled(
     local_chain: TestChain, node: RpcNode, store: Store, name: str
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from swapcli.core.errors import SwapcliError
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -23,6 +25,7 @@ class Time:
     clock = Clock(lambda: 0.0, lambda: Time.now_s)
 
 
+@pytest.mark.slow
 def test_blocks_and_reorganizations_go_on_in_memory(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng, path, reports = Random("full"), Path(store.path), list[tuple[SwapcliError | None, int]]()
     chain = ChainFollower(store, node, lambda *report: reports.append(report), clock=Time.clock)

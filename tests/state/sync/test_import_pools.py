@@ -44,6 +44,7 @@ def described(market: MarketState) -> MarketState:
     )
 
 
+@pytest.mark.slow
 def test_real_pools_of_a_market_are_imported_and_followed(trader: Trader, node: RpcNode, store: Store) -> None:
     market = described(trader.market)
     rng = Random("adopted")

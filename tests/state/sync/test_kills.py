@@ -98,6 +98,7 @@ def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
         yield local_chain
 
 
+@pytest.mark.slow
 def test_a_killed_sync_leaves_one_whole_block(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     path, rng = tmp_path / "store", Random("kills")
     heads: list[int] = []
@@ -130,6 +131,7 @@ def test_a_killed_sync_leaves_one_whole_block(local_chain: TestChain, node: RpcN
         check_true(store, node, local_chain.pools)
 
 
+@pytest.mark.slow
 def test_concurrent_syncs_leave_a_sound_store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     """The chain is reorganized meanwhile."""
     path, rng = tmp_path / "store", Random("several")

@@ -100,6 +100,7 @@ def check_complete(store: Store, local_chain: TestChain) -> None:
     assert count_skipped(store) == ()
 
 
+@pytest.mark.slow
 def test_each_node_reads_a_part(local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path) -> None:
     for proxy in proxies:
         proxy.always = failures.late(0.01)
@@ -199,7 +200,7 @@ MISBEHAVIOURS = (
 )
 
 
-@pytest.mark.parametrize("misbehaviour", few(MISBEHAVIOURS, 4), ids=lambda each: each.name)
+@pytest.mark.parametrize("misbehaviour", few(MISBEHAVIOURS, 1), ids=lambda each: each.name)
 @pytest.mark.parametrize("bad_count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_others_read_the_share_of_a_bad_node(
     local_chain: TestChain,

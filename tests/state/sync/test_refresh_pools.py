@@ -15,7 +15,7 @@ from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, LogFilter, block_number
 from swapcli.state.store import Store
 from swapcli.state.sync import follow
-from tests.examples import few
+from tests.examples import but_slow, few
 from tests.state.store.build import TOKENS, create, pool
 from tests.support.single_node import SingleNode
 
@@ -78,7 +78,7 @@ def node() -> PairNode:
     return PairNode()
 
 
-@pytest.fixture(params=[SAMPLE * 2, MANY - 1, MANY])
+@pytest.fixture(params=but_slow([SAMPLE * 2, MANY - 1, MANY], MANY - 1))
 def store(request: pytest.FixtureRequest, node: PairNode, tmp_path: Path) -> Iterator[Store]:
     with create(tmp_path / "store") as opened:
         block = node.read_head().block

@@ -18,7 +18,7 @@ from swapcli.state.sync import count_skipped, follow
 from tests.chain.sync.expected_state import check_true, followed, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
 from tests.chain.sync.nodes import LaggingNode, LimitedNode
-from tests.examples import examples
+from tests.examples import examples, few
 
 
 def live(local_chain: TestChain, rng: Random, blocks: int) -> None:
@@ -177,7 +177,7 @@ class Turning(LimitedNode):
         return self.node.read_block(number)
 
 
-@pytest.mark.parametrize("turns", [1, 2, 3])
+@pytest.mark.parametrize("turns", few([1, 2, 3], 1))
 def test_a_reorganization_during_a_read_repeats_the_read(
     local_chain: TestChain, node: RpcNode, store: Store, turns: int
 ) -> None:

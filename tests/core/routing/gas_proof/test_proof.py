@@ -235,6 +235,7 @@ def best_of_paths(market: MarketState, result: SearchResult, order: Order, parts
     return max(found, default=-inf)
 
 
+@pytest.mark.slow
 @given(seeds, st.sampled_from([3, 10, 30]), st.floats(0.0, 6.0), st.sampled_from([0, 10**8, 10**10]))
 @settings(max_examples=40)
 def test_the_best_of_all_paths_and_pairs_of_paths_pays_no_more(

@@ -103,6 +103,7 @@ def test_no_simple_rival_is_ahead(seed: int, gas_gwei: float) -> None:
     assert not [lead for lead in leads if lead.counts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gas_gwei", GAS_GWEI)
 def test_no_order_takes_many_times_the_median(gas_gwei: float) -> None:
     market = pushed("base", 0)
@@ -132,6 +133,7 @@ def routes_digest(reverse: bool) -> str:
     return "\n".join(repr(quote.route if quote else None) for quote in quotes)
 
 
+@pytest.mark.slow
 def test_neither_the_order_of_pools_nor_hashes_change_a_route() -> None:
     code = f"from {__name__} import routes_digest; print(routes_digest(True))"
     environment = {**os.environ, "PYTHONHASHSEED": str(random.Random(0).randrange(1, 1000))}

@@ -18,6 +18,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.routing.router import Router
 from tests.core.routing.judges.quoted import quote_or_none
 from tests.core.routing.judges.small_markets import cut_market
+from tests.examples import few
 from tests.support.markets import embedded_market
 
 TOLERANCE = 5e-6  # of the input: a twentieth of a basis point
@@ -59,7 +60,7 @@ def orders_on(market: MarketState, seed: int) -> Iterator[Order]:
         yield Order(market.tokens[pair.token_in], market.tokens[pair.token_out], pair.amount)
 
 
-@pytest.mark.parametrize("gas_gwei", [0.0, 1.0])
+@pytest.mark.parametrize("gas_gwei", few([0.0, 1.0], 1))
 @pytest.mark.parametrize("is_pushed", [False, True])
 def test_the_input_for_an_output_is_that_which_brings_it(is_pushed: bool, gas_gwei: float) -> None:
     market = pushed_market(embedded_market("base"), 0) if is_pushed else embedded_market("base")

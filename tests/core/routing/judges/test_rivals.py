@@ -77,6 +77,7 @@ def test_hardly_any_order_has_a_better_route(state: str, gas_gwei: float) -> Non
     assert not [lead for lead in ahead if lead.bps > MAX_LEAD_BPS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "gas_gwei"), [("real", 1.0), pytest.param("pushed", 0.01, marks=pytest.mark.slow)])
 def test_no_order_of_a_sample_has_a_better_route(state: str, gas_gwei: float) -> None:
     assert not [lead for lead in leads(state, gas_gwei, 1) if lead.counts]

@@ -60,7 +60,7 @@ class Counting:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[] if seed in WILDEST[::2] else pytest.mark.slow) for seed in WILDEST]
+    "seed", [pytest.param(seed, marks=[] if seed in WILDEST[::4] else pytest.mark.slow) for seed in WILDEST]
 )
 def test_a_quote_is_bounded_work_and_no_worse_than_a_single_path(seed: int) -> None:
     market = flooded(seed)
@@ -73,7 +73,7 @@ def test_a_quote_is_bounded_work_and_no_worse_than_a_single_path(seed: int) -> N
     assert outcome.best.replay.amount_out >= replay(market.pools, single_route(graph, path), AMOUNT).amount_out > 0
 
 
-@pytest.mark.parametrize("seed", seeds(2, full=8))
+@pytest.mark.parametrize("seed", seeds(1, full=8))
 def test_the_dual_is_never_less_than_what_the_input_is_value(seed: int) -> None:
     """Every pool adds to it; at absurd prices floats may say otherwise."""
     found = solved(problem_of(flooded(seed), AMOUNT))

@@ -20,6 +20,7 @@ from swapcli.core.routing.solver.constants import OUTPUT_WEIGHT
 from swapcli.core.routing.solver.newton import Solution
 from tests.core.routing.build import problem_of, solved
 from tests.core.routing.random_routes import random_route
+from tests.examples import but_slow
 from tests.support.pools import (
     UNIT,
     build_concentrated,
@@ -131,7 +132,7 @@ def test_no_other_prices_lower_the_dual_of_a_settled_solution(
         assert dual(arcs, amount, other) >= solution.value * (1 - len(other) * SETTLED * max(1.0, distance))
 
 
-@pytest.mark.parametrize("every_family", [False, True])
+@pytest.mark.parametrize("every_family", but_slow([False, True], True))
 def test_nearly_every_order_settles_in_few_iterations(every_family: bool) -> None:
     unsettled = []
     for seed in range(150):

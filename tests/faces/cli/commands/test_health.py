@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.networks.catalogue import network_names
+from tests.examples import few
 from tests.support.command import run_swapcli
 from tests.support.testnet import NOW_S, write_market_file
 
@@ -104,7 +105,7 @@ def test_offline_checks_the_markets_alone() -> None:
     assert (ran.json[0]["healthy"], ran.json[0]["state"]["kind"]) == (True, "modelled")
 
 
-@pytest.mark.parametrize("required", [("--live",), ("--live", "require")])
+@pytest.mark.parametrize("required", few([("--live",), ("--live", "require")], 1))
 def test_a_required_node_that_does_not_respond_is_bad_health(required: tuple[str, ...]) -> None:
     ran = run_swapcli("health", "base", *required, "--json", env=NO_NETWORK)
     assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tests.faces.cli.commands.test_schema import closed
 from tests.faces.cli.json_commands import APPROVAL, WALLET
 from tests.support.command import run_swapcli
 from tests.support.fake_aggregators import Character, fake_aggregators
-from tests.support.mcp_client import document, mcp_client, with_client
+from tests.support.mcp_client import SharedClient, document, mcp_client, shared_client, with_client
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
@@ -57,7 +58,13 @@ def size(result: Any) -> int:
     return len(json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
-def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
+@pytest.fixture(scope="module")
+def server() -> Iterator[SharedClient]:
+    with shared_client() as client:
+        yield client
+
+
+def test_every_tool_keeps_to_its_schema_and_its_size(server: SharedClient) -> None:
     async def call_all(client: Client) -> tuple[Any, dict[str, tuple[Any, Any]]]:
         listed = await client.list_tools()
 
@@ -69,7 +76,7 @@ def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
         results = await asyncio.gather(*(both(name, arguments) for name, arguments in CALLS.items()))
         return listed, dict(zip(CALLS, results, strict=True))
 
-    listed, results = with_client(call_all)
+    listed, results = server.use(call_all)
     assert size(listed) <= MAX_LIST_BYTES
     tools = {each.name: each for each in listed.tools}
     assert list(tools) == [each.name for each in TOOLS]
@@ -90,12 +97,12 @@ def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
     assert refusal["message"] == "the tool check needs a node of an EVM network, but the setting `live` is `never`"
 
 
-def test_a_full_quote_is_that_of_the_command_line() -> None:
+def test_a_full_quote_is_that_of_the_command_line(server: SharedClient) -> None:
     async def quote(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
         (_, brief), (_, full) = [await call(client, "quote", ORDER | each) for each in ({}, {"detail": "full"})]
         return brief, full
 
-    brief, answer = with_client(quote)
+    brief, answer = server.use(quote)
     printed = run_swapcli("route", *ORDER.values(), "--json").json
     printed |= {"priceImpactPercent": printed.pop("priceImpact"), "slippagePercent": printed.pop("slippage")}
     changing = {"time", "meta", "expiresAt"}
@@ -114,7 +121,7 @@ def test_a_full_quote_is_that_of_the_command_line() -> None:
     assert "ETH > USDC" in brief["route"][0]
 
 
-def test_a_plan_is_that_of_the_command_line() -> None:
+def test_a_plan_is_that_of_the_command_line(server: SharedClient) -> None:
     order, words = ORDER | {"amount": "500"}, ("base", "ETH", "USDC", "500")
 
     async def plan(client: Client) -> list[tuple[bool, dict[str, Any]]]:
@@ -122,7 +129,7 @@ def test_a_plan_is_that_of_the_command_line() -> None:
         calls = (timed | {"detail": "full"}, timed, {"over": "soon"}, {"over": "1h", "parts": 0})
         return [await call(client, "plan", order | each) for each in calls]
 
-    (is_error, full), (_, brief), soon, none = with_client(plan)
+    (is_error, full), (_, brief), soon, none = server.use(plan)
     printed = run_swapcli("plan", *words, "--over", "1h", "--parts", "4", "--start", "2000000000", "--json").json
     assert not is_error
     assert full.keys() - {"notes", "amounts"} == printed.keys()
@@ -140,7 +147,7 @@ def test_a_plan_is_that_of_the_command_line() -> None:
         assert (refused["code"], refused["message"].lstrip("-")) == (error["code"], error["message"].lstrip("-"))
 
 
-def test_only_the_named_protocols_are_used_by_every_tool_that_quotes() -> None:
+def test_only_the_named_protocols_are_used_by_every_tool_that_quotes(server: SharedClient) -> None:
     amount = {"network": "base", "orders": [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}], "detail": "full"}
 
     async def quote(client: Client) -> Any:
@@ -148,7 +155,7 @@ def test_only_the_named_protocols_are_used_by_every_tool_that_quotes() -> None:
         single = await call(client, "quote", ORDER | only | {"detail": "full"})
         return single, await call(client, "quote_batch", amount | only)
 
-    (_, single), (_, batch) = with_client(quote)
+    (_, single), (_, batch) = server.use(quote)
     printed = run_swapcli("route", *ORDER.values(), "--only-protocols", "uniswapV3", "--json").json
     assert single["outputAmount"] == printed["outputAmount"]
     assert batch["quotes"][0]["result"]["outputAmount"] == printed["outputAmount"]
@@ -156,7 +163,7 @@ def test_only_the_named_protocols_are_used_by_every_tool_that_quotes() -> None:
     assert takers == {each.name for each in TOOLS if "exclude_protocols" in each.parameters()}
 
 
-def test_a_payload_is_passed_by_its_uri() -> None:
+def test_a_payload_is_passed_by_its_uri(server: SharedClient) -> None:
     order = ORDER | {"destination": WALLET, "amount": "50"}
 
     async def use(client: Client) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
@@ -167,7 +174,7 @@ def test_a_payload_is_passed_by_its_uri() -> None:
         _, checked = await call(client, "check", {"payload": uri})
         return built, read, decoded, checked
 
-    built, read, decoded, checked = with_client(use)
+    built, read, decoded, checked = server.use(use)
     text, link = built.content
     assert "0x8619b04e" not in text.text, "no calldata"
     assert (link.type, link.uri) == ("resource_link", document(built)["payload"])
@@ -181,7 +188,7 @@ def test_a_payload_is_passed_by_its_uri() -> None:
     assert checked["message"] == "the tool check needs a node of an EVM network, but the setting `live` is `never`"
 
 
-def test_long_input_is_not_repeated() -> None:
+def test_long_input_is_not_repeated(server: SharedClient) -> None:
     long = "x" * 100_000
     calls = (
         ("quote", ORDER | {"token_in": long}),
@@ -197,7 +204,7 @@ def test_long_input_is_not_repeated() -> None:
     async def use(client: Client) -> list[Any]:
         return await asyncio.gather(*(client.call_tool(*each) for each in calls))
 
-    for result in with_client(use):
+    for result in server.use(use):
         text = result.content[0].text
         assert size(result) <= MAX_RESPONSE_BYTES
         assert not [run for run in ("x" * 201, "9" * 201, "ab" * 101) if run in text], text[:500]
@@ -226,8 +233,8 @@ def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> N
     assert rows[0]["simulation"]["outcome"] == "notSimulated"
 
 
-def test_an_unknown_tool_is_an_error_with_near_ones() -> None:
-    is_error, answer = with_client(lambda client: call(client, "quotes", {}))
+def test_an_unknown_tool_is_an_error_with_near_ones(server: SharedClient) -> None:
+    is_error, answer = server.use(lambda client: call(client, "quotes", {}))
     assert is_error
     assert (answer["code"], answer["hint"]) == ("INVALID_OPTION", "did you mean quote?")
     assert Draft202012Validator(closed(build_error_schema())).is_valid(answer)

@@ -93,7 +93,7 @@ def test_a_cancelled_call_ends_its_command_alone() -> None:
     assert answer["outputToken"]["symbol"] == "USDC"
 
 
-@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGINT, None], 2))
+@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGINT, None], 1))
 def test_a_server_ends_with_its_commands(number: signal.Signals | None) -> None:
     """On a signal, or when stdin ends, in the middle of a call."""
     amount = f"1.{4321 if number is None else 4322 + number}"
@@ -134,6 +134,7 @@ def test_a_command_that_takes_too_long_is_a_plain_error() -> None:
     assert "tool" not in answer["next"]
 
 
+@pytest.mark.slow
 def test_clients_over_http_have_the_same_answers_side_by_side() -> None:
     async def use(url: str) -> list[dict[str, Any]]:
         # Of the present protocol, and of the one before, with a handshake and a session.
@@ -201,6 +202,7 @@ def test_modelled_prices_become_no_transaction_unasked() -> None:
     assert "do not sign: " in built["warnings"][0]["message"]
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_ends_its_own_server_only() -> None:
     async def use() -> dict[str, Any]:
         async with mcp_client() as second:

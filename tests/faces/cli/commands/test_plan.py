@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import but_slow, few
 from tests.support.command import CommandResult, run_swapcli
 
 ME = "0x1111111111111111111111111111111111111111"
@@ -118,7 +119,7 @@ def test_the_due_part_is_what_calldata_builds(file: Path) -> None:
     assert {each["code"] for each in document["warnings"]} == {each["code"] for each in direct["warnings"]}
 
 
-@pytest.mark.parametrize("output_format", ["safe", "wallet-calls", "web3", "cast", "sh"])
+@pytest.mark.parametrize("output_format", few(["safe", "wallet-calls", "web3", "cast", "sh"], 2))
 def test_a_repeated_part_is_the_same_in_each_format(file: Path, output_format: str) -> None:
     first = build(file, "--format", output_format)
     assert first.exit_code == 0, first.stderr
@@ -179,7 +180,7 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], int, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_INPUT)
+@pytest.mark.parametrize("name", but_slow(BAD_INPUT, "more than there is"))
 def test_bad_input_is_one_sentence(name: str) -> None:
     words, status, message = BAD_INPUT[name]
     ran = run_swapcli("plan", *words, "--json", "--offline")

@@ -55,6 +55,7 @@ def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp
     assert (logged["status"], logged["network"]) == (200, "testnet")
 
 
+@pytest.mark.slow
 def test_a_full_disk_under_its_output_does_not_end_it(market_file: str, tmp_path: Path) -> None:
     file, option = ready_file_option(tmp_path)
     command = [*SWAPCLI_COMMAND, "serve", "--port", "0", "--market", market_file, *option]
@@ -68,12 +69,14 @@ def test_a_full_disk_under_its_output_does_not_end_it(market_file: str, tmp_path
             process.kill()
 
 
+@pytest.mark.slow
 def test_a_request_that_is_refused_is_one_too(market_file: str) -> None:
     with run_service("--max-requests", "1", "--market", market_file) as service:
         assert get(service.url + "/testnet/v2/route")[0] == 400
         assert service.wait() == 0
 
 
+@pytest.mark.slow
 def test_it_ends_after_as_many_requests_as_it_was_told(market_file: str) -> None:
     with run_service("--max-requests", "3", "--market", market_file) as service:
         assert [get(service.url + "/testnet/healthcheck")[0] for _ in range(3)] == [200] * 3
@@ -87,6 +90,7 @@ def test_told_to_stop_it_ends_well(market_file: str, how: signal.Signals) -> Non
         assert service.stderr == ""
 
 
+@pytest.mark.slow
 def test_all_networks_are_served_unless_some_are_named() -> None:
     with run_service("--networks", "monad,base") as service:
         assert service.ready_message["networks"] == ["monad", "base"]
@@ -101,7 +105,7 @@ def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> 
     assert service.stderr.startswith("WARNING: listening on 0.0.0.0: anyone who can reach this machine")
 
 
-@pytest.mark.parametrize(("block", "is_warned"), [("safe", True), ("latest", False)])
+@pytest.mark.parametrize(("block", "is_warned"), few_rows([("safe", True), ("latest", False)], 1))
 def test_a_block_that_is_not_followed_is_named_at_start(market_file: str, block: str, is_warned: bool) -> None:
     with run_service("--market", market_file, env={"SWAPCLI_BLOCK": block}) as service:
         assert service.stop() == 0
@@ -174,6 +178,7 @@ def test_a_port_that_is_taken_is_said_so(market_file: str) -> None:
         assert f"port {port}" in ran.stderr
 
 
+@pytest.mark.slow
 def test_the_ready_file_is_never_half_there(market_file: str, tmp_path: Path) -> None:
     file, option = ready_file_option(tmp_path)
     file.write_text("an older one")
@@ -193,6 +198,7 @@ networks:
 """
 
 
+@pytest.mark.slow
 def test_a_network_without_a_market_is_listed_but_not_quoted(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(OWN_NETWORK)
@@ -220,6 +226,7 @@ def test_a_network_without_a_market_is_listed_but_not_quoted(tmp_path: Path) -> 
 # --- clients and probes
 
 
+@pytest.mark.slow
 def test_health_pages_mind_no_foreign_credentials(market_file: str) -> None:
     paths = ("/livez", "/readyz", "/readyz?network=testnet", "/testnet/healthcheck", "/testnet/v2/healthcheck")
     with run_service("--market", market_file) as service:
@@ -329,6 +336,7 @@ def test_the_command_serves_only_clients_with_a_key(market_file: str, tmp_path: 
         assert service.stop() == 0
 
 
+@pytest.mark.slow
 def test_hangups_under_load_lose_no_request(market_file: str) -> None:
     with run_service("--market", market_file) as service, ThreadPoolExecutor(4) as pool:
         clients = [pool.submit(lambda: [get(service.url + ORDER)[0] for _ in range(40)]) for _ in range(4)]
@@ -339,6 +347,7 @@ def test_hangups_under_load_lose_no_request(market_file: str) -> None:
         assert service.stop() == 0
 
 
+@pytest.mark.slow
 def test_an_unread_log_does_not_block_the_service(market_file: str) -> None:
     command = [*SWAPCLI_COMMAND, "serve", "--port", "0", "--market", market_file, "--host", "0.0.0.0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
@@ -405,6 +414,7 @@ def test_a_store_that_cannot_be_used_stops_the_start(stores: Path) -> None:
     assert "is not a swapcli store" in ran.error["message"]
 
 
+@pytest.mark.slow
 def test_a_network_that_only_its_store_knows_is_served_by_name(market_file: str, tmp_path: Path) -> None:
     assert run_swapcli("market", "import", market_file, "--store", str(tmp_path)).exit_code == 0
     with run_service("--max-requests", "2", "--networks", "testnet", "--store", str(tmp_path)) as service:

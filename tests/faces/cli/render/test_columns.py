@@ -209,7 +209,7 @@ def test_every_command_has_a_row() -> None:
     assert ROWS.keys() == NODES.keys() - GROUPS, "add a row that runs the command without a node"
 
 
-@pytest.mark.parametrize("path", few(sorted(NODES.keys() - GROUPS), 12))
+@pytest.mark.parametrize("path", few(sorted(NODES.keys() - GROUPS), 5))
 def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str]) -> None:
     for row in ROWS[path]:
         arguments = [argument.format(**places) for argument in row.arguments]
@@ -226,7 +226,7 @@ def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str
                     assert facts(results[50].stdout) == facts(results[width].stdout)
 
 
-@pytest.mark.parametrize("path", ["", *NODES])
+@pytest.mark.parametrize("path", few(["", *NODES], 17))
 def test_the_help_of_a_command_fits_any_width(path: str) -> None:
     words = {}
     for width in WIDTHS:

@@ -158,7 +158,7 @@ def cells_of(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", few(TABLES, 14))
 @settings(max_examples=examples(3, full=100))
 @given(data=st.data())
 def test_each_row_of_a_table_is_a_line_under_its_heads(name: str, width: int, data: st.DataObject) -> None:
@@ -279,7 +279,7 @@ def list_heights(text: str, titles: set[str]) -> set[int]:
     return {len([*takewhile(lambda line: not line.startswith("In "), block)]) for block in lists}
 
 
-@pytest.mark.parametrize("command", few(COMMANDS, 14), ids=" ".join)
+@pytest.mark.parametrize("command", few(COMMANDS, 6), ids=" ".join)
 def test_a_command_prints_a_line_for_each_row(command: tuple[str, ...]) -> None:
     plain = run_swapcli(*command, "--format=plain").stdout
     titles = {column.heading for columns in TABLES.values() for column in columns}

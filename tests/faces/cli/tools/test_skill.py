@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from mcp import Client
 
 from swapcli.faces.cli.help_topics import ORDER
@@ -15,14 +17,20 @@ from swapcli.faces.cli.tools.tool_table import TOOLS
 from tests.generate.llms_text import FILE, ROOT, llms_text
 from tests.generate.site.pages import documents
 from tests.support.command import run_swapcli
-from tests.support.mcp_client import document, with_client
+from tests.support.mcp_client import SharedClient, document, shared_client
 
 CALL = re.compile(r'^\{"name": .*\}$', re.MULTILINE)
 MAX_INSTRUCTIONS = 1_200
 """Characters: they are in each conversation of an agent, whether it swaps or not."""
 
 
-def test_each_worked_example_works_as_it_is_shown() -> None:
+@pytest.fixture(scope="module")
+def server() -> Iterator[SharedClient]:
+    with shared_client() as client:
+        yield client
+
+
+def test_each_worked_example_works_as_it_is_shown(server: SharedClient) -> None:
     calls = [json.loads(line) for line in CALL.findall(skill())]
     assert len(calls) == sum(len(example.calls) for example in EXAMPLES) > len(EXAMPLES)
 
@@ -30,7 +38,7 @@ def test_each_worked_example_works_as_it_is_shown() -> None:
         results = [await client.call_tool(each["name"], each["arguments"]) for each in calls]
         return [(each.is_error, document(each)) for each in results]
 
-    answers = with_client(use)
+    answers = server.use(use)
     assert [answer for is_error, answer in answers if is_error] == []
     quoted, reverse, depth, _, built, decoded = (answer for _, answer in answers)
     assert all(quoted[name].endswith(" USDC") for name in ("outputAmount", "minReceived", "outputAfterGas"))
@@ -56,11 +64,11 @@ def test_the_skill_is_printed_with_every_tool() -> None:
     assert "## What no tool does" in printed
 
 
-def test_the_server_tells_the_rules_to_an_agent_that_connects() -> None:
+def test_the_server_tells_the_rules_to_an_agent_that_connects(server: SharedClient) -> None:
     async def use(client: Client) -> str | None:
         return client.instructions
 
-    told = with_client(use)
+    told = server.use(use)
     assert told == instructions()
     assert all(rule in told for rule in INSTRUCTIONS)
     assert len(told) <= MAX_INSTRUCTIONS

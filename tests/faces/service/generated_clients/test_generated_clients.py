@@ -99,6 +99,7 @@ def python_environment(folder: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+@pytest.mark.slow
 def test_openapi_python_client(trips: Trips, tmp_path: Path) -> None:
     # Formatting the client takes seconds. A warning is an operation or a field that it lacks.
     (tmp_path / "config.yaml").write_text("post_hooks: []\n")
@@ -107,6 +108,7 @@ def test_openapi_python_client(trips: Trips, tmp_path: Path) -> None:
     trips.run(generators_python(), HERE / "openapi_python_client_trip.py", env=python_environment(tmp_path))
 
 
+@pytest.mark.slow
 def test_datamodel_code_generator(trips: Trips, tmp_path: Path) -> None:
     files: list[str | Path] = ["--input", trips.document, "--output", "service_models.py"]
     run_python("-m", "datamodel_code_generator", *files, folder=tmp_path)

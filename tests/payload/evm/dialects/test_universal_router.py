@@ -132,6 +132,7 @@ def test_the_simulation_of_a_v4_cycle_pays_less_than_it_shows(trader: Trader) ->
     assert found.code == FindingCode.SIMULATION_BELOW_MINIMUM
 
 
+@pytest.mark.slow
 def test_the_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:
     """Of routes that the figures were not fitted to. Of 24, the share has a standard error of 5%."""
     samples = list(measure(trader, 1_000, examples(24, full=200)))

@@ -69,6 +69,7 @@ def test_titles_that_were_not_written_completely_are_written_again(command: Back
     assert file.read_bytes() == content
 
 
+@pytest.mark.slow
 def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand) -> None:
     file = command.folder / "quotes.jsonl"
     words = ("--every", "3", "--results", str(file))

@@ -8,6 +8,7 @@ from tests.faces.cli.commands.backtest.backtest_command import BacktestCommand
 from tests.support.command import run_swapcli
 
 
+@pytest.mark.slow
 def test_the_summary_has_a_row_for_each_order(command: BacktestCommand) -> None:
     ran = command.run("--every", "4")
     assert ran.exit_code == 0, ran.stderr

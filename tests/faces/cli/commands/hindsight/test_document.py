@@ -65,6 +65,7 @@ def test_if_nothing_is_explained_the_reasons_and_status_5_remain(command: Hindsi
     assert "no mined transaction" in rows[1]
 
 
+@pytest.mark.slow
 def test_an_unusable_cache_is_skipped_with_a_note(trader: Trader, command: HindsightCommand) -> None:
     mined = [transaction for _, transaction in trades(trader, 1)]
     trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from swapcli.faces.cli import exit_codes
+from tests.examples import few
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import DAI, LONELY, USDC, WETH
 from tests.support.waiting import until
@@ -235,6 +236,7 @@ def run_file(market_file: str, orders_file: Path) -> Callable[..., subprocess.Co
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_results_in_order(run_file: Run, tmp_path: Path) -> None:
     alone, shared = run_file(), run_file("--workers", "2")
     assert alone.returncode == shared.returncode == 3
@@ -246,7 +248,7 @@ def test_processes_give_the_same_results_in_order(run_file: Run, tmp_path: Path)
     assert len((tmp_path / "r.csv").read_text().splitlines()) == 41
 
 
-@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("form", few(["json", "csv"], 1))
 def test_a_killed_batch_resumes_after_its_last_result(
     market_file: str, orders_file: Path, tmp_path: Path, form: str
 ) -> None:
@@ -318,6 +320,7 @@ def test_results_of_another_format_than_their_name_are_rejected(tmp_path: Path, 
     assert (ran.exit_code, "--results: " in ran.stderr, results.exists()) == (2, True, False)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_result(market_file: str, tmp_path: Path) -> None:
     results = tmp_path / "results"
     command = [sys.executable, "-m", "swapcli", "route", "testnet", "--market", market_file, "--batch", "-", "--json"]

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import few_rows
 from tests.support.command import clean_environment
 
 ORDER = {"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}
 
 
-@pytest.mark.parametrize(("is_terminal", "options"), [(True, ()), (True, ("--quiet",)), (False, ())])
+@pytest.mark.parametrize(("is_terminal", "options"), few_rows([(True, ()), (True, ("--quiet",)), (False, ())], 1))
 def test_people_see_it_and_files_do_not(tmp_path: Path, is_terminal: bool, options: tuple[str, ...]) -> None:
     orders, results = tmp_path / "orders", tmp_path / "results"
     orders.write_text("".join(f"{json.dumps(ORDER)}\n" for _ in range(400)))

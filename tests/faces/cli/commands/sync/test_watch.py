@@ -6,6 +6,8 @@ import json
 import signal
 from random import Random
 
+import pytest
+
 from swapcli.state.rpc.head_source import POLLING_HINT
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
@@ -58,6 +60,7 @@ def test_a_watch_reports_on_stderr_and_survives_failures(scene: Scene) -> None:
     scene.check_fresh()
 
 
+@pytest.mark.slow
 def test_a_watch_follows_a_reorganization(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
@@ -77,6 +80,7 @@ def test_a_watch_follows_a_reorganization(scene: Scene) -> None:
     scene.check_fresh()
 
 
+@pytest.mark.slow
 def test_a_watch_ends_when_its_output_is_closed(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
