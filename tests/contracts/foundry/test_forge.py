@@ -38,7 +38,6 @@ def check_invariants(env: dict[str, str], calls: int) -> None:
     assert int(found[2]) == calls
 
 
-@pytest.mark.slow
 def test_a_sample_of_random_calls_keeps_the_invariants() -> None:
     check_invariants(SAMPLE, 8 * 40)
 

@@ -116,7 +116,7 @@ def call(model: SettlerModel, payload: UnsignedTransaction, time_s: int = DEADLI
 @pytest.mark.fuzz
 def test_random_routes_decode_to_what_the_quote_says() -> None:
     seen: Counter[str] = Counter()
-    for case in random_cases("settler", examples(120, full=1_000, fuzz=10_000)):
+    for case in random_cases("settler", examples(400, full=1_000, fuzz=10_000)):
         payload, model = case.build(), case.model()
         assert len(payload.calldata) // 2 <= len(case.replay.steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS
         assert call(model, payload) == case.due

@@ -41,7 +41,7 @@ def search(world: ProgramWorld) -> Search:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) -> None:
-    count = examples(12, full=1_000, fuzz=4_000)
+    count = examples(30, full=1_000, fuzz=4_000)
     tally = search.run(target, HOSTILE, generator(f"programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] >= LEAST_PASSING * count
@@ -52,7 +52,7 @@ def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) ->
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("origin", [HONEST, QUOTED])
 def test_every_honest_program_passes_and_keeps_its_promise(search: Search, target: str, origin: str) -> None:
-    count = examples(12 if origin == HONEST else 6, full=200, fuzz=400)
+    count = examples(30 if origin == HONEST else 10, full=200, fuzz=400)
     tally = search.run(target, origin, generator(f"{origin} programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] == tally.counts["executed"] == count
