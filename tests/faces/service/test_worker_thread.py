@@ -469,7 +469,7 @@ def test_the_loop_goes_on_while_the_thread_computes(worker: Worker) -> None:
         while not task.done():
             await asyncio.sleep(0.002)
             beats += 1
-        assert beats >= 10
+        assert beats >= 3  # with the thread alone at work, it would be one
 
     running(work)
 
