@@ -61,8 +61,8 @@ def options_of(settings: Settings, dialect: str) -> tuple[str, ...]:
 def built(settings: Settings, dialect: str) -> Built:
     router = () if dialect == "settler" else ("--router-dialect", dialect)
     words = ("calldata", "base", *ORDER, "--destination", ME, "--json", "--market", str(settings.market))
-    words += ("--deadline", "20m")  # a busy machine needs more than the default for all tests of a payload
-    document = run_swapcli(*words, *router, *options_of(settings, dialect)).json
+    deadline = ("--deadline", "20m")  # a busy machine needs more than the default for all tests of a payload
+    document = run_swapcli(*words, *deadline, *router, *options_of(settings, dialect)).json
     payload = {key: document[key] for key in ("network", "to", "value", "calldata")}
     shown = decode(settings, dialect, payload, "--from", ME)
     return Built(dialect, payload, shown.json)
