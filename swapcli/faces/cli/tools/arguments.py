@@ -9,13 +9,14 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from swapcli import InvalidOption
+from swapcli import InvalidAmount, InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, OptionText
 from swapcli.faces.cli.json_field import WHOLE
+from swapcli.faces.cli.quote_context import with_amount_last
 from swapcli.faces.cli.tools.tool_table import (
     BRIEF,
     DETAIL,
@@ -55,6 +56,9 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The JSON types of numbers, by the metavars of their options."""
+
+
+_ORDER_WORDS: Final = ("token_in", "token_out", "amount")
 
 
 class CommandLine(NamedTuple):
@@ -128,7 +132,8 @@ class CallArguments(NamedTuple):
 
 
 def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
-    """Return the arguments of a call, checked. Raises `InvalidOption` for those that the tool does not take."""
+    """Return the arguments of a call, checked. Raises `InvalidOption` for those that the tool does not take, and
+    `InvalidAmount`."""
     allowed = allowed_parameters(tool, server)
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in given:
@@ -141,9 +146,26 @@ def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: 
             raise InvalidOption(f"the argument {name} is missing", hint=f"{tool.name} needs {needed}")
     own = {name: _check_own(name, given.pop(name)) for name in tool.own_arguments() if name in given}
     command = {name: _check(allowed[name], value, tool) for name, value in given.items()}
+    _check_places(command)
     if ORDERS in own:
         command[ORDERS] = own.pop(ORDERS)
     return CallArguments(command, **own)
+
+
+def _check_places(command: Mapping[str, Any]) -> None:
+    """Check that the command will use an order's arguments as they are named.
+
+    It moves a misplaced amount, because the words of a command line have no names. Raises `InvalidAmount`.
+    """
+    if any(name not in command for name in _ORDER_WORDS):
+        return
+    words = [command[name] for name in _ORDER_WORDS]
+    if with_amount_last(words) != words:
+        wrong = next(name for name, word in zip(_ORDER_WORDS, words, strict=True) if with_amount_last(words)[2] == word)
+        raise InvalidAmount(
+            f'amount: "{printable(truncate(words[2], _SHOWN))}" is not an amount',
+            hint=f"{wrong} is {printable(truncate(command[wrong], _SHOWN))}, which looks like the amount",
+        )
 
 
 def allowed_parameters(tool: ToolDefinition, server: ServerOptions) -> dict[str, CommandParameter]:
