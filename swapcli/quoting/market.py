@@ -527,10 +527,10 @@ class Market:
     ) -> Iterator[ManyQuote]:
         """Yield the quotes of many orders, in order, each as soon as it is ready. Errors are results, too.
 
-        An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
-        in base units, and optionally an id; use amount instead of amount_in for an amount as in `quote`. The default id
-        is the order's number, counted from 0. Orders with an id in `answered` are skipped. An item that is not an order
-        gets an error.
+        An order is (token_in, token_out, amount), with an amount as in `quote`, or a line of `swapcli route --batch`: a
+        mapping with tokenIn, tokenOut, either amount in whole tokens (even if it is an int) or inputAmount in base
+        units, and optionally an id. The default id is the order's number, counted from 0. Orders with an id in
+        `answered` are skipped. An item that is not an order gets an error.
 
         `executor` is any executor from the standard library, or from a Dask client. It quotes on this market's state,
         which is sent to each worker once. Orders of a crashed worker are retried. If that breaks the executor itself,
@@ -639,7 +639,7 @@ class Market:
         use_cache: bool = True,
         **options: Unpack[QuoteKeywords],
     ) -> Backtest:
-        """Quote each order at each of several past blocks, such as `range(first, last, 1000)`.
+        """Quote each order at each of several past blocks in ascending order, such as `range(first, last, 1000)`.
 
         Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
         Blocks older than a few minutes need an archive node. Raises as `quote` and `verify`; an order without a route

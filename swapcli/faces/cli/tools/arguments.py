@@ -255,12 +255,16 @@ def _order_lines(value: object) -> str:
         order = with_current_keys(written) if isinstance(written, dict) else {}
         if set(order) - {"id"} != set(ORDER_FIELDS):
             raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
-        token_in, token_out, amount = (
-            _check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS
-        )
+        token_in, token_out, amount = (_order_text(f"orders: {each}", order[each]) for each in ORDER_FIELDS)
         name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
         lines.append(to_json({"id": name, TOKEN_IN: token_in, TOKEN_OUT: token_out, AMOUNT: amount}))
     return "\n".join(lines) + "\n"
+
+
+def _order_text(name: str, value: object) -> str:
+    """Return a value of an order as text. Raises `InvalidOption` for a number that may have lost digits."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _check_text(name, _exact_text(name, value) if is_number else str(value), MAX_SHORT_TEXT)
 
 
 def _read_list(value: object) -> object:

@@ -173,6 +173,15 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str, hint
     assert hint is None or caught.value.hint == hint
 
 
+def test_the_numbers_of_a_batch_are_those_of_a_quote() -> None:
+    orders = [ORDER_OF_BATCH | {"amount": amount} for amount in (2, 1.5, 1e-07, "1")]
+    lines = build_command_line(tool("quote_batch"), {"network": "base", "orders": orders}, NONE).stdin.splitlines()
+    assert [json.loads(line)["amount"] for line in lines] == ["2", "1.5", "0.0000001", "1"]
+    wrong = ORDER_OF_BATCH | {"amount": 0.1234567890123456}
+    with pytest.raises(InvalidOption, match=r"orders: amount: 0\.1234567890123456 has more digits"):
+        build_command_line(tool("quote_batch"), {"network": "base", "orders": [wrong]}, NONE)
+
+
 @pytest.mark.parametrize("name", ["quote", "compare", "build_transaction", "check"])
 @pytest.mark.parametrize(
     ("wrong", "order"),
