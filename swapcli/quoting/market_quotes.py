@@ -79,8 +79,10 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> tuple[Order, QuoteOptions]:
         """Return an order in base units with the options of its quote. Raises as `Market.quote`."""
+        if amount is not None and amount_out is not None:
+            raise InvalidAmount("give only one of amount and amount_out", hint="amount_out is for an exact output")
         requested = amount_out if amount is None else amount
-        if requested is None or (amount is not None and amount_out is not None):
+        if requested is None:
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         resolved = self.resolve(amount_out is not None, options)
         return self._build_order(token_in, token_out, requested, resolved), resolved
