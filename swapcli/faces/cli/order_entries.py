@@ -50,11 +50,18 @@ def read_entries(lines: Iterable[bytes], shown: str, *, expects_csv: bool = Fals
     start = list(_through_first(lines))
     first = start[-1].decode(errors="replace").strip() if start else ""
     lines = chain(start, lines)
-    if has_titles(first) or (expects_csv and not first.startswith("{")):
+    is_json = first.startswith("{")
+    # A title in a line that is not CSV shows a different separator, which the error names.
+    if has_titles(first) or (not is_json and (expects_csv or TOKEN_IN.lower() in first.lower())):
         orders = read_csv_orders(decode_lines(lines, shown), shown)
         return ((number, {"id": place, **cells}) for place, (number, cells) in enumerate(orders, start=1))
     numbered = enumerate(lines, start=1)
     return ((number, _parse_entry(line, number, shown)) for number, line in numbered if line.strip())
+
+
+def is_named_csv(name: str) -> bool:
+    """Return whether the name of a file of orders is that of a CSV."""
+    return name.lower().endswith(".csv")
 
 
 def _through_first(lines: Iterator[bytes]) -> Iterator[bytes]:

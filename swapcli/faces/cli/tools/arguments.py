@@ -250,13 +250,19 @@ def _order_lines(value: object) -> str:
     orders = _read_list(value)
     if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
         raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
-    lines = []
+    lines, names = [], set[str]()
     for number, written in enumerate(orders, start=1):
         order = with_current_keys(written) if isinstance(written, dict) else {}
         if set(order) - {"id"} != set(ORDER_FIELDS):
             raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
         token_in, token_out, amount = (_order_text(f"orders: {each}", order[each]) for each in ORDER_FIELDS)
         name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
+        if name in names:
+            raise InvalidOption(
+                f"orders: order {number} repeats the id {_shown(name)}",
+                hint="give each its own id, or none: the default is its number",
+            )
+        names.add(name)
         lines.append(to_json({"id": name, TOKEN_IN: token_in, TOKEN_OUT: token_out, AMOUNT: amount}))
     return "\n".join(lines) + "\n"
 

@@ -173,6 +173,14 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str, hint
     assert hint is None or caught.value.hint == hint
 
 
+def test_orders_of_a_batch_have_different_ids() -> None:
+    """The default id is the order's number, which another order may have."""
+    for orders in ([{"id": "a"}, {"id": "a"}], [{"id": 2}, {}]):
+        arguments = {"network": "base", "orders": [ORDER_OF_BATCH | each for each in orders]}
+        with pytest.raises(InvalidOption, match="orders: order 2 repeats the id"):
+            build_command_line(tool("quote_batch"), arguments, NONE)
+
+
 def test_the_numbers_of_a_batch_are_those_of_a_quote() -> None:
     orders = [ORDER_OF_BATCH | {"amount": amount} for amount in (2, 1.5, 1e-07, "1")]
     lines = build_command_line(tool("quote_batch"), {"network": "base", "orders": orders}, NONE).stdin.splitlines()
