@@ -229,7 +229,8 @@ class MarketQuotes:
         if isinstance(token, str):
             return self._source.token(token)
         if not isinstance(token, Token):
-            raise InvalidInput(f"a token must be a symbol, an address or a Token, not {describe(token)}")
+            shown = "None" if token is None else describe(token)
+            raise InvalidInput(f"a token must be a symbol, an address or a Token, not {shown}")
         return token
 
     def _build_order(
@@ -240,6 +241,8 @@ class MarketQuotes:
 
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
         """Return the options of one quote, which override the settings. Raises `ConfigError`, `InvalidOption`."""
+        if "reverse" in options:  # the command's option
+            raise TypeError("a quote got an unexpected keyword argument 'reverse'; use amount_out for an exact output")
         setup = self._nodes.setup
         return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 

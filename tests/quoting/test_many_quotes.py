@@ -88,7 +88,7 @@ NOT_ORDERS: tuple[tuple[Any, str], ...] = (
     ({"tokenInAddress": "ETH", "tokenOut": "USDC", "amount": "1"}, "tokenInAddress, which must be named tokenIn"),
     ({"token_in": "ETH", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}, "token_in, which must be named tokenIn"),
     ({"tokenIn": "ETH", "tokenOut": "USDC"}, "either amount or inputAmount"),
-    ({"tokenIn": None, "tokenOut": "USDC", "amount": "1"}, "a token must be a symbol, an address or a Token, not null"),
+    ({"tokenIn": None, "tokenOut": "USDC", "amount": "1"}, "a token must be a symbol, an address or a Token, not None"),
     ((1, "USDC", "1"), "not 1"),
     (("ETH", ["USDC"], "1"), "not a list"),
     (("ETH", "USDC", None), "an amount must be text"),

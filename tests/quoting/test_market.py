@@ -97,6 +97,8 @@ def test_an_exact_output_is_paid(base: Market) -> None:
         base.quote("ETH", "USDC", "1", amount_out="1000")
     with pytest.raises(InvalidAmount, match="a quote needs an amount: give amount, or amount_out"):
         base.quote("ETH", "USDC")
+    with pytest.raises(TypeError, match="argument 'reverse'; use amount_out for an exact output"):
+        base.quote("ETH", "USDC", "1", reverse=True)  # type: ignore[call-arg]
 
 
 def test_a_quote_is_that_of_the_command_line(base: Market) -> None:

@@ -155,7 +155,7 @@ def test_an_unknown_key_without_close_matches_names_the_list() -> None:
 
 
 def test_an_unknown_flag_is_refused() -> None:
-    assert refused(flags={"slipage": 1}).message == 'flag "slipage": no such setting'
+    assert refused(flags={"slipage": 1}).message == 'settings: key "slipage": no such setting'
 
 
 def test_a_key_cannot_be_given_on_the_command_line() -> None:

@@ -269,8 +269,9 @@ def _order_lines(value: object) -> str:
 
 def _order_text(name: str, value: object) -> str:
     """Return a value of an order as text. Raises `InvalidOption` for a number that may have lost digits."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return _check_text(name, _exact_text(name, value) if is_number else str(value), MAX_SHORT_TEXT)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _exact_text(name, value)
+    return _check_text(name, str(value), MAX_SHORT_TEXT)
 
 
 def _read_list(value: object) -> object:

@@ -182,10 +182,11 @@ def test_orders_of_a_batch_have_different_ids() -> None:
 
 
 def test_the_numbers_of_a_batch_are_those_of_a_quote() -> None:
-    orders = [ORDER_OF_BATCH | {"amount": amount} for amount in (2, 1.5, 1e-07, "1")]
+    amounts: tuple[Any, ...] = (2, 1.5, 1e-07, "1")
+    orders = [{**ORDER_OF_BATCH, "amount": amount} for amount in amounts]
     lines = build_command_line(tool("quote_batch"), {"network": "base", "orders": orders}, NONE).stdin.splitlines()
     assert [json.loads(line)["amount"] for line in lines] == ["2", "1.5", "0.0000001", "1"]
-    wrong = ORDER_OF_BATCH | {"amount": 0.1234567890123456}
+    wrong: dict[str, Any] = {**ORDER_OF_BATCH, "amount": 0.1234567890123456}
     with pytest.raises(InvalidOption, match=r"orders: amount: 0\.1234567890123456 has more digits"):
         build_command_line(tool("quote_batch"), {"network": "base", "orders": [wrong]}, NONE)
 
