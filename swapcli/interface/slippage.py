@@ -31,6 +31,8 @@ class SlippageRange(NamedTuple):
         return slippage_ppm
 
 
+ANY_SLIPPAGE = SlippageRange(0, 100 * PPM_PER_PERCENT)
+"""The range for payloads of any origin."""
 V1_SLIPPAGE = SlippageRange(PPM_PER_PERCENT // 10, 100 * PPM_PER_PERCENT)
 V2_SLIPPAGE = SlippageRange(0, 49 * PPM_PER_PERCENT)
 SIGNER_SLIPPAGE = SlippageRange(PPM_PER_PERCENT // 10, 49 * PPM_PER_PERCENT)

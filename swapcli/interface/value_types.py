@@ -205,16 +205,22 @@ def _parse_path(value: object) -> Path:
     raise ValueError
 
 
-def _parse_percentage(value: object) -> int:
-    """Parse percent ("0.5", "0.5%") or basis points ("50bps") into parts per million, rounded down."""
+def parse_any_percentage(value: object) -> int:
+    """Parse percent ("0.5", "0.5%") or basis points ("50bps") of any size into parts per million, rounded down.
+
+    Raises `ValueError`.
+    """
     number = _number_text(value).lower()
     try:
         if number.endswith("bps"):
-            ppm = parse_slippage_ppm(number.removesuffix("bps").rstrip()) // _BPS_PER_PERCENT
-        else:
-            ppm = parse_slippage_ppm(number.removesuffix("%").rstrip())
+            return parse_slippage_ppm(number.removesuffix("bps").rstrip()) // _BPS_PER_PERCENT
+        return parse_slippage_ppm(number.removesuffix("%").rstrip())
     except InvalidOption:
         raise ValueError from None
+
+
+def _parse_percentage(value: object) -> int:
+    ppm = parse_any_percentage(value)
     if ppm > 100 * PPM_PER_PERCENT:
         raise ValueError
     return ppm

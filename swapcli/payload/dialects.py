@@ -111,7 +111,13 @@ def interface_dialect(network: Network) -> InterfaceDialect:
 def _load(network: Network) -> Any:
     """Return the dialect of a network's router, using the class that `_DIALECTS` names."""
     module, _, name = _DIALECTS[network.kind][network.router_dialect].partition(":")
-    return getattr(import_module(f"{__package__}.{module}"), name)(network)
+    try:
+        return getattr(import_module(f"{__package__}.{module}"), name)(network)
+    except InvalidOption as error:
+        from swapcli.payload.router_trust import other_dialect_hint
+
+        error.hint = other_dialect_hint(network, network.router_dialect)
+        raise
 
 
 def execution_of(network: Network) -> Execution:

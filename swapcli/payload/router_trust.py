@@ -107,6 +107,15 @@ def has_interface_router(network: Network) -> bool:
     return network.routers.get(FIBROUS, DialectRouter()).address is not None
 
 
+def other_dialect_hint(network: Network, dialect: str) -> str:
+    """Return the hint for a `dialect` without a router on a network: the dialects that have one, or how to get one."""
+    is_known = has_interface_router(network)
+    others = [each for each in known_dialects(network) if each != dialect and (each != FIBROUS or is_known)]
+    if others:
+        return f"use the router dialect {' or '.join(others)}"
+    return f"set networks.{network.name}.router to a router that you trust, or use the router dialect {OWN}"
+
+
 def published_dialects(network: Network) -> Iterator[str]:
     """Yield the dialects of published and verified routers in the network's definition."""
     return (each.dialect for each in TRUST if each.is_verified and each.dialect in network.routers)

@@ -10,6 +10,7 @@ import pickle
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from decimal import Decimal
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
@@ -20,8 +21,16 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
-from swapcli.quoting.amounts import parse_raw_amount
-from swapcli.quoting.order_keys import AMOUNT, INPUT_AMOUNT, TOKEN_IN, TOKEN_OUT, other_spelling, with_current_keys
+from swapcli.quoting.order_amount_values import base_units, whole_tokens
+from swapcli.quoting.order_keys import (
+    AMOUNT,
+    INPUT_AMOUNT,
+    LABELS,
+    TOKEN_IN,
+    TOKEN_OUT,
+    other_spelling,
+    with_current_keys,
+)
 from swapcli.quoting.ordered_answers import Executors, answer_in_order
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.transfer_behaviour import TransferBehaviour
 
 _KEPT_MARKETS: Final = 2  # in each worker
+_KEYS: Final = frozenset(("id", TOKEN_IN, TOKEN_OUT, AMOUNT, INPUT_AMOUNT, *LABELS))
 
 
 class ManyQuote(NamedTuple):
@@ -61,8 +71,11 @@ class PreparedOrder(NamedTuple):
 
 
 def read_order(order: object) -> tuple[Any, Any, Any]:
-    """Return the tokens and the amount of an order, given in a form that `Market.quote_many` accepts. Raises
-    `InvalidInput`."""
+    """Return the tokens and the amount of an order, given in a form that `Market.quote_many` accepts.
+
+    The amount in a tuple is read as in `Market.quote`, and the amount in a mapping as in a batch file. Raises
+    `InvalidInput`.
+    """
     if not isinstance(order, Mapping):
         parts = list(order) if _is_sequence(order) else None
         if parts is None:
@@ -74,13 +87,21 @@ def read_order(order: object) -> tuple[Any, Any, Any]:
     other = other_spelling(order)
     if other is not None:
         raise InvalidInput(f"the order has the key {other[0]}, which must be named {other[1]}")
+    unknown = next((key for key in order if key not in _KEYS), None)
+    if unknown is not None:
+        raise InvalidInput(f"the order has the unknown key {describe(unknown)}")
     amounts = [name for name in (AMOUNT, INPUT_AMOUNT) if name in order]
     if TOKEN_IN not in order or TOKEN_OUT not in order or len(amounts) != 1:
         raise InvalidInput(f"an order must have {TOKEN_IN}, {TOKEN_OUT}, and either {AMOUNT} or {INPUT_AMOUNT}")
-    amount = order[amounts[0]]
-    if amounts[0] == INPUT_AMOUNT and not (isinstance(amount, int) and not isinstance(amount, bool)):
-        amount = parse_raw_amount(str(amount))
-    return order[TOKEN_IN], order[TOKEN_OUT], amount
+    return order[TOKEN_IN], order[TOKEN_OUT], _read_amount(amounts[0], order[amounts[0]])
+
+
+def _read_amount(key: str, amount: object) -> object:
+    """Return the amount of an order with keys, which means the same as in a batch file: an int under `amount` is in
+    whole tokens. Raises `InvalidInput`."""
+    if isinstance(amount, Decimal):
+        return amount if key == AMOUNT else base_units(key, f"{amount:f}" if amount.is_finite() else str(amount))
+    return whole_tokens(amount) if key == AMOUNT else base_units(key, amount)
 
 
 def is_answered(order_id: object, answered: Container[object]) -> bool:

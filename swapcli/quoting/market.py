@@ -538,10 +538,10 @@ class Market:
         """Yield the quotes for many orders, in order, each as soon as it is ready. If an order fails, its result is the
         error.
 
-        An order is a tuple (token_in, token_out, amount), or a mapping as in `swapcli route --batch`, with the keys
-        token_in, token_out, amount_in (in base units), and optionally id. Use amount instead of amount_in for an amount
-        as in `quote`. The default id is the order's number, counted from 0. Orders with an id in `answered` are
-        skipped. For an item that is not an order, the result is an error.
+        An order is a tuple (token_in, token_out, amount), with an amount as in `quote`, or a mapping like a line of
+        `swapcli route --batch`, with the keys tokenIn, tokenOut, and either amount (in whole tokens, even if it is an
+        int) or inputAmount (in base units), and optionally id. The default id is the order's number, counted from 0.
+        Orders with an id in `answered` are skipped. For an item that is not an order, the result is an error.
 
         `executor` is any executor from the standard library, or from a Dask client. Its workers quote on this market's
         state, which is sent to each worker once. If a worker crashes, its orders are retried. If the crash breaks the
@@ -653,7 +653,7 @@ class Market:
         use_cache: bool = True,
         **options: Unpack[QuoteKeywords],
     ) -> Backtest:
-        """Quote each order at each of several past blocks, such as `range(first, last, 1000)`.
+        """Quote each order at each of several past blocks in ascending order, such as `range(first, last, 1000)`.
 
         Orders are (token_in, token_out, amount). With `use_cache`, data about final blocks is cached for the next call.
         Blocks older than a few minutes need an archive node. Raises the same errors as `quote` and `verify`. If an

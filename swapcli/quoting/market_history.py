@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import InvalidAddress, UpstreamError
+from swapcli.core.errors import InvalidAddress, InvalidOption, UpstreamError
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import parse_address
+from swapcli.core.validation.values import describe
 from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
 from swapcli.quoting.openers.past_nodes import open_archive_node, open_past_node
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource, require_pools
@@ -127,6 +128,7 @@ class MarketHistory:
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
     ) -> Backtest:
         """Return the outputs of orders at past blocks. Raises the same errors as `Market.backtest`."""
+        _check_blocks(blocks)
         with self.past_quotes(orders, options, use_cache=use_cache) as past:
             past.check(max(blocks))
             quotes = [quote for block in blocks for quote in past.at(block)]
@@ -146,3 +148,18 @@ def _pool_key(text: str, network: Network) -> str:
         if _POOL_ID.fullmatch(text):
             return text.lower()
         raise
+
+
+def _check_blocks(blocks: Sequence[object]) -> None:
+    """Raise `InvalidOption` unless blocks are numbers in ascending order, as those of the command are."""
+    hint = "such as range(23_000_000, 23_100_000, 1000)"
+    if not blocks:
+        raise InvalidOption("blocks: there is none", hint=hint)
+    before = -1
+    for block in blocks:
+        if not isinstance(block, int) or isinstance(block, bool) or block < 0:
+            raise InvalidOption(f"blocks: expected block numbers, not {describe(block)}", hint=hint)
+        if block <= before:
+            problem = "is given twice" if block == before else f"comes after {before:,}"
+            raise InvalidOption(f"blocks: block {block:,} {problem}", hint="give them in ascending order")
+        before = block

@@ -79,8 +79,10 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> tuple[Order, QuoteOptions]:
         """Return an order in base units, and the options of its quote. Raises the same errors as `Market.quote`."""
+        if amount is not None and amount_out is not None:
+            raise InvalidAmount("give only one of amount and amount_out", hint="amount_out is for an exact output")
         requested = amount_out if amount is None else amount
-        if requested is None or (amount is not None and amount_out is not None):
+        if requested is None:
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         resolved = self.resolve(amount_out is not None, options)
         return self._build_order(token_in, token_out, requested, resolved), resolved
@@ -231,7 +233,8 @@ class MarketQuotes:
         if isinstance(token, str):
             return self._source.token(token)
         if not isinstance(token, Token):
-            raise InvalidInput(f"a token must be a symbol, an address or a Token, not {describe(token)}")
+            shown = "None" if token is None else describe(token)
+            raise InvalidInput(f"a token must be a symbol, an address or a Token, not {shown}")
         return token
 
     def _build_order(
@@ -243,6 +246,8 @@ class MarketQuotes:
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
         """Return the options for one quote: `options`, completed from the settings. Raises `ConfigError`,
         `InvalidOption`."""
+        if "reverse" in options:  # the command's option
+            raise TypeError("a quote got an unexpected keyword argument 'reverse'; use amount_out for an exact output")
         setup = self._nodes.setup
         return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 

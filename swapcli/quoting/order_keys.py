@@ -14,6 +14,8 @@ INPUT_AMOUNT: Final = "inputAmount"
 """In base units, as in the output."""
 OUTPUT_AMOUNT: Final = "outputAmount"
 """In base units as well, for an order that specifies the amount to buy."""
+LABELS: Final = ("kind", "size", "usd")
+"""Keys with which generated batches describe their orders; they have no effect."""
 
 _SNAKE_CASE: Final[Mapping[object, str]] = MappingProxyType(
     {"token_in": TOKEN_IN, "token_out": TOKEN_OUT, "amount_in": INPUT_AMOUNT, "amount_decimal": AMOUNT}

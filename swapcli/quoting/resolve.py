@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import AmbiguousToken, InvalidOption, UnknownProtocol, UnknownToken
 from swapcli.core.model.network import Network, ProtocolInfo
@@ -13,6 +13,9 @@ from swapcli.core.networks.address import display_address, is_native, parse_addr
 
 if TYPE_CHECKING:
     from swapcli.core.model.swappable_tokens import SwappableToken
+
+_MAX_SUGGESTED_PROTOCOLS: Final = 10
+"""More than the versions of one exchange on any network."""
 
 
 def find_token(
@@ -170,7 +173,14 @@ def _plain(name: str) -> str:
 
 
 def _closest_protocols(name: str, known: Mapping[str, ProtocolInfo]) -> list[str]:
-    """Return the names of the protocols that `name` may mean, the nearest first."""
+    """Return the names of the protocols that `name` may mean, the nearest first.
+
+    All that begin with `name` are among them, up to a limit: a user who excludes only some of them still trades on the
+    others.
+    """
     from swapcli.core.encoding.closest import closest_names
 
-    return list(dict.fromkeys(known[each].amm_name for each in closest_names(_plain(name), known)))
+    typed = _plain(name)
+    near = closest_names(typed, known)
+    begun = [each for each in closest_names(typed, known, limit=len(known)) if each.startswith(typed)]
+    return list(dict.fromkeys(known[each].amm_name for each in (*near, *begun)))[:_MAX_SUGGESTED_PROTOCOLS]

@@ -231,7 +231,10 @@ def remove_store(
         with sources.markets.open_store(network) as stored:
             found = RemovedStore(stored.network.name, stored.path, stored.read_summary().pools)
     except MarketError:
-        found = RemovedStore(sources.networks.find(network).name, str(sources.markets.store_file(network)), None)
+        file = sources.markets.store_file(network)
+        # A network that only this store knows cannot be read from it.
+        name = network if file.exists() else sources.networks.find(network).name
+        found = RemovedStore(name, str(file), None)
     if confirm is not None:
         confirm(found)
     remove(found.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -19,6 +20,7 @@ import pytest
 
 from swapcli import InvalidAddress, InvalidOption, ManyQuote, Market, NoRoute, RateLimited, SwapcliError
 from swapcli.quoting import many_quotes
+from tests.support.command import run_swapcli
 
 PAIRS = (("ETH", "USDC"), ("USDC", "AERO"), ("cbBTC", "ETH"), ("USDC", "NOPE"))
 processes = partial(ProcessPoolExecutor, 2, get_context("spawn"))
@@ -86,7 +88,7 @@ NOT_ORDERS: tuple[tuple[Any, str], ...] = (
     ({"tokenInAddress": "ETH", "tokenOut": "USDC", "amount": "1"}, "tokenInAddress, which must be named tokenIn"),
     ({"token_in": "ETH", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}, "token_in, which must be named tokenIn"),
     ({"tokenIn": "ETH", "tokenOut": "USDC"}, "either amount or inputAmount"),
-    ({"tokenIn": None, "tokenOut": "USDC", "amount": "1"}, "a token must be a symbol, an address or a Token, not null"),
+    ({"tokenIn": None, "tokenOut": "USDC", "amount": "1"}, "a token must be a symbol, an address or a Token, not None"),
     ((1, "USDC", "1"), "not 1"),
     (("ETH", ["USDC"], "1"), "not a list"),
     (("ETH", "USDC", None), "an amount must be text"),
@@ -94,9 +96,47 @@ NOT_ORDERS: tuple[tuple[Any, str], ...] = (
     (("ETH", "USDC", Decimal("NaN")), "an amount must be text"),
     (("ETH", "USDC", 10**5000), "2^256"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 10**5000}, "2^256"),
-    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": None}, "is not an amount"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": None}, "inputAmount must be an integer in base"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 1.5}, "must be an integer in base units, not 1.5"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": None}, "amount must be a number"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": True}, "amount must be a number"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": 10**5000}, "2^256"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": 0.1234567890123456}, "may have lost digits"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1", "slippage": 5}, 'the unknown key "slippage"'),
     ({"id": [1], "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1"}, "an id must be a string or an integer"),
 )
+
+
+@pytest.mark.parametrize(
+    ("amount", "base_units"),
+    [(1, 10**18), (1.5, 15 * 10**17), ("1.5", 15 * 10**17), (Decimal("0.5"), 5 * 10**17), (1e-07, 10**11)],
+)
+def test_an_amount_means_what_it_means_in_a_batch_file(
+    market: Market, tmp_path: Path, amount: Any, base_units: int
+) -> None:
+    """A number under `amount` is in whole tokens everywhere; in a tuple, an int is in base units as in `quote`."""
+    order = {"tokenIn": "ETH", "tokenOut": "USDC", "amount": amount}
+    (found,) = market.quote_many([order])
+    assert found.quote is not None
+    assert found.quote.amount_in == base_units
+    if not isinstance(amount, Decimal):
+        file = tmp_path / "orders.jsonl"
+        file.write_text(json.dumps(order))
+        ran = run_swapcli("route", "base", "--batch", str(file), "--offline")
+        assert json.loads(ran.stdout)["result"]["inputAmount"] == str(base_units)
+
+
+@pytest.mark.parametrize("amount", [10**18, "1000000000000000000", 1e18, Decimal(10**18)])
+def test_base_units_may_be_written_as_in_a_batch_file(market: Market, amount: Any) -> None:
+    (found,) = market.quote_many([{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": amount}])
+    assert found.quote is not None
+    assert found.quote.amount_in == 10**18
+
+
+def test_labels_of_generated_batches_have_no_effect(market: Market) -> None:
+    order = {"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1", "kind": "pair", "size": "small", "usd": 3000}
+    (found,) = market.quote_many([order])
+    assert found.error is None
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,12 @@ def test_an_exact_output_is_paid(base: Market) -> None:
     found = base.quote("ETH", "USDC", amount_out="1000")
     assert found.amount_out >= 1000 * 10**6
     assert found.amount_out_decimal == Decimal(found.amount_out).scaleb(-6)
-    with pytest.raises(InvalidAmount, match="give amount, or amount_out"):
+    with pytest.raises(InvalidAmount, match=r"^give only one of amount and amount_out$"):
         base.quote("ETH", "USDC", "1", amount_out="1000")
+    with pytest.raises(InvalidAmount, match="a quote needs an amount: give amount, or amount_out"):
+        base.quote("ETH", "USDC")
+    with pytest.raises(TypeError, match="argument 'reverse'; use amount_out for an exact output"):
+        base.quote("ETH", "USDC", "1", reverse=True)  # type: ignore[call-arg]
 
 
 def test_a_quote_is_that_of_the_command_line(base: Market) -> None:

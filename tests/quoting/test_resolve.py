@@ -122,6 +122,17 @@ def test_each_unknown_protocol_has_its_own_suggestion() -> None:
     )
 
 
+def test_all_versions_of_an_exchange_are_suggested() -> None:
+    """A user who excludes only the suggested ones must not trade on one that was left out."""
+    base = find_network("base")
+    for name in ("Aerodrome", "uniswap"):
+        with pytest.raises(UnknownProtocol) as caught:
+            find_protocols([name], base)
+        versions = {each.amm_name for each in base.protocols if each.amm_name.lower().startswith(name.lower())}
+        assert len(versions) >= 3
+        assert versions <= set(caught.value.closest[name])
+
+
 def test_unknown_protocols_are_all_named_with_the_closest() -> None:
     with pytest.raises(UnknownProtocol, match="no protocol uniswapV9, 77 on testnet") as caught:
         find_protocols(["4", "uniswapV9", "77"], TESTNET)

@@ -247,6 +247,12 @@ def test_an_error_names_the_argument_and_the_value(market: Market) -> None:
         (lambda market: [*market.quote_many([], answered="12")], "answered must be a list, not '12'"),
         (lambda market: market.backtest("12", [1]), "orders must be a list, not '12'"),
         (lambda market: market.backtest([("ETH", "USDC", "1")], "12"), "blocks must be a list, not '12'"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], []), "blocks: there is none"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], ["19"]), 'blocks: expected block numbers, not "19"'),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], [-1]), "blocks: expected block numbers, not -1"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], [True]), "blocks: expected block numbers, not true"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], (20, 19)), "blocks: block 19 comes after 20"),
+        (lambda market: market.backtest([("ETH", "USDC", "1")], (19, 19)), "blocks: block 19 is given twice"),
         (lambda market: market.hindsight("0x12"), "transactions must be a list of strings, not '0x12'"),
         (
             lambda market: market.verify_recent(protocols="uniswapV3"),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MAX_NAMES = 5  # of protocols listed in an error; more are only counted
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token with few decimals
 _DIGITS = 6  # significant digits of a bound in messages
+LARGER = "try a larger amount"
+"""The hint if no pool helps, because the amount is too small."""
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
 _RETURNED_NOTHING = "returned 0 bytes"
 """In the reason of a call to an address without a contract."""
@@ -58,7 +60,7 @@ def no_route_found(
     rate = best_spot_rate(graph, endpoints, max_hops)
     bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
     if bought < 1:
-        return _no_route(order, "it is too small to buy even one base unit", "try a larger amount")
+        return _no_route(order, "it is too small to buy even one base unit", LARGER)
     if delivered:
         reached = f"the largest amount with a route is {in_tokens(delivered, order.token_out)}"
         return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {reached}", "try a smaller amount", max_found_out=str(delivered))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from swapcli import InvalidOption
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.live_and_check_modes import CHECK_MODES, CheckMode, LiveMode
 from swapcli.core.records import NamedTuple, extend_record
@@ -340,7 +340,8 @@ def parse_number(name: str, text: str | None, largest: int) -> int | None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
     if not is_number or not 1 <= int(text) <= largest:
-        raise InvalidOption(f"{name} must be a whole number", hint=f"use a number from 1 to {largest:,}")
+        shown = printable(truncate(text, 40))
+        raise InvalidOption(f'{name}: expected a whole number from 1 to {largest:,}, not "{shown}"')
     return int(text)
 
 

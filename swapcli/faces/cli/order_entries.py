@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TypeAlias
@@ -14,10 +12,11 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli.csv_orders import AMOUNTS, has_titles, read_csv_orders
 from swapcli.faces.cli.files import decode_lines
-from swapcli.quoting.amounts import parse_raw_amount
+from swapcli.quoting.order_amount_values import base_units, whole_tokens
 from swapcli.quoting.order_keys import (
     AMOUNT,
     INPUT_AMOUNT,
+    LABELS,
     OUTPUT_AMOUNT,
     TOKEN_IN,
     TOKEN_OUT,
@@ -28,8 +27,6 @@ from swapcli.quoting.order_keys import (
 Entry: TypeAlias = dict[str, object]
 """An order as written in its file. Only its keys and its id have been checked."""
 KEYS = ("id", TOKEN_IN, TOKEN_OUT, *AMOUNTS)
-LABELS = ("kind", "size", "usd")
-"""Keys with which generated batches describe their orders. They have no effect."""
 EXAMPLE = 'example of a line: {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}'
 
 
@@ -53,11 +50,18 @@ def read_entries(lines: Iterable[bytes], shown: str, *, expects_csv: bool = Fals
     start = list(_through_first(lines))
     first = start[-1].decode(errors="replace").strip() if start else ""
     lines = chain(start, lines)
-    if has_titles(first) or (expects_csv and not first.startswith("{")):
+    is_json = first.startswith("{")
+    # A title in a line that is not CSV shows a different separator, which the error names.
+    if has_titles(first) or (not is_json and (expects_csv or TOKEN_IN.lower() in first.lower())):
         orders = read_csv_orders(decode_lines(lines, shown), shown)
         return ((number, {"id": place, **cells}) for place, (number, cells) in enumerate(orders, start=1))
     numbered = enumerate(lines, start=1)
     return ((number, _parse_entry(line, number, shown)) for number, line in numbered if line.strip())
+
+
+def is_named_csv(name: str) -> bool:
+    """Return whether the name of a file of orders is that of a CSV."""
+    return name.lower().endswith(".csv")
 
 
 def _through_first(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -105,41 +109,11 @@ def parse_order(entry: Entry, *, is_reverse: bool = False) -> BatchOrder:
     if not isinstance(token_in, str) or not isinstance(token_out, str):
         raise InvalidInput(f"{TOKEN_IN} and {TOKEN_OUT} must be strings")
     if AMOUNT in entry:
-        return BatchOrder(token_in, token_out, _written(entry[AMOUNT], f"{AMOUNT} must be a number, such as 1.5"))
+        return BatchOrder(token_in, token_out, whole_tokens(entry[AMOUNT]))
     key = OUTPUT_AMOUNT if OUTPUT_AMOUNT in entry else INPUT_AMOUNT
     if is_reverse != (key == OUTPUT_AMOUNT):
         hint = f"use {OUTPUT_AMOUNT}" if is_reverse else "add --reverse"
         raise InvalidInput(
             f"{key} cannot be the amount of an order {'with' if is_reverse else 'without'} --reverse", hint=hint
         )
-    written = _written(entry[key], f"{key} must be an integer in base units")
-    whole = _without_exponent(written)
-    if _FRACTION.fullmatch(whole):
-        raise InvalidInput(
-            f"{key} must be an integer in base units, not {written}",
-            hint=f'for whole tokens, use "{AMOUNT}": "{written}"',
-        )
-    return BatchOrder(token_in, token_out, parse_raw_amount(whole))
-
-
-def _written(amount: object, problem: str) -> str:
-    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float that lost digits."""
-    if isinstance(amount, bool) or not isinstance(amount, str | int | float):
-        raise InvalidInput(problem)
-    written = str(amount)
-    if isinstance(amount, float) and sum(map(str.isdigit, written.partition("e")[0])) > sys.float_info.dig:
-        raise InvalidInput(f"{written} may have lost digits", hint="write large amounts as strings")
-    return written
-
-
-def _without_exponent(written: str) -> str:
-    """Return an integer without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
-    found = _WITH_EXPONENT.fullmatch(written)
-    if found is None:
-        return written
-    fraction, zeros = found[2] or "", int(found[3])
-    return found[1] + fraction + "0" * (zeros - len(fraction)) if zeros >= len(fraction) else written
-
-
-_FRACTION = re.compile(r"\d{0,80}\.\d{1,80}([eE][+-]?\d{1,2})?")
-_WITH_EXPONENT = re.compile(r"(\d{1,80})(?:\.(\d{1,80}))?[eE]\+?(\d{1,2})")
+    return BatchOrder(token_in, token_out, base_units(key, entry[key]))

@@ -74,11 +74,11 @@ def format_of_file(
     `supported` are the formats that the command can print. Raises `InvalidOption` if the implied format is not one of
     them, or differs from the `requested` one.
     """
-    check_file_name(option, name)
+    check_file_name(option, name, supported)
     suffix = _suffix(name)
     found, chosen = _FORMATS.get(suffix), requested.chosen()
     if found is not None and found not in supported:
-        raise InvalidOption(f"{option}: this command does not print {found}", hint=f"it prints {', '.join(supported)}")
+        raise InvalidOption(f"{option}: this command does not print {found}", hint=_ending(option, supported))
     if found and chosen and chosen != found and not (found == "json" and chosen in _JSON_FORMATS):
         raise InvalidOption(
             f"{option}: a {suffix} file cannot contain {chosen}",
@@ -88,9 +88,12 @@ def format_of_file(
     return found
 
 
-def check_file_name(option: str, name: str) -> None:
+def check_file_name(option: str, name: str, supported: Sequence[str]) -> None:
     """Raise `InvalidOption` if a file name is empty, is the name of a format, or ends like a format that no command
-    writes."""
+    writes.
+
+    `supported` are the formats that the command can print.
+    """
     require_file_name(option, name)
     if name.lower() in _FORMAT_WORDS:
         raise InvalidOption(
@@ -101,9 +104,19 @@ def check_file_name(option: str, name: str) -> None:
     if _suffix(name) in _NEVER_WRITTEN:
         raise InvalidOption(
             f"{option}: swapcli does not write {_suffix(name)} files",
-            hint="end the name in .svg, .json, .csv or .txt",
+            hint=_ending(option, supported),
             details={"option": option},
         )
+
+
+def _ending(option: str, supported: Sequence[str]) -> str:
+    """Return the hint with the usual extensions of the formats that a command can print."""
+    results = option != "--output"  # one result per line, and never plain text
+    unusual = {".ndjson", ".mermaid"} | (set() if results else {".jsonl"})
+    *first, last = [each for each, name in _FORMATS.items() if name in supported and each not in unusual] + (
+        [] if results else [".txt"]
+    )
+    return f"end the name in {', '.join(first)} or {last}" if first else f"end the name in {last}"
 
 
 def _example(word: str) -> str:

@@ -158,13 +158,22 @@ def _in_order(session: Session, words: list[str], network: str | None = None) ->
     found = _split(*words) if len(words) == 2 else words
     if len(found) != 3:
         return words
-    amounts = [word for word in found if _AMOUNT_WORD.fullmatch(word)]
-    if len(amounts) == 1 and found[2] != amounts[0]:
-        found = [*(word for word in found if word != amounts[0]), amounts[0]]
+    found = with_amount_last(found)
     is_misplaced = found != words and network is not None and not _is_network(session, network)
     if found != words and not (is_misplaced and any(_is_network(session, word) for word in words)):
         session.output.note(printable(f"read as {' '.join(found)}; next time, write TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
+
+
+def with_amount_last(words: Sequence[str]) -> list[str]:
+    """Return the three words of an order with its amount last, if exactly one of them looks like an amount.
+
+    This is for words on a command line only: named values are never moved, as each name says what its value is.
+    """
+    amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
+    if len(amounts) != 1 or words[2] == amounts[0]:
+        return [*words]
+    return [*(word for word in words if word != amounts[0]), amounts[0]]
 
 
 def _split(first: str, second: str) -> list[str]:

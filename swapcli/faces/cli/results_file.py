@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from swapcli import InvalidOption
+from swapcli import Interrupted, InvalidOption
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.faces.cli.files import STDIN
+from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.output_file import check_file_name
 from swapcli.state.file_lock import try_lock
 
@@ -23,11 +24,11 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
 
     `hint_without_file` tells the user how to get results without a file. Raises `InvalidOption` if the file is not a
     regular file, is locked by another process, or has results and `resume` is false. Raises `InputOutputError` if it
-    cannot be opened.
+    cannot be opened, and `Interrupted` instead of `KeyboardInterrupt`.
     """
     if name == STDIN:
         raise InvalidOption("--results needs a file name", hint=hint_without_file)
-    check_file_name(RESULTS, name)
+    check_file_name(RESULTS, name, (OutputFormat.JSON, OutputFormat.CSV))
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:
@@ -39,7 +40,10 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
         _lock(file, name)
         if file.seek(0, os.SEEK_END) and not resume:
             raise InvalidOption(f"{name} is not empty", hint="add --resume to continue after its results")
-        yield file
+        try:
+            yield file
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted", hint="add --resume to continue after the last result") from None
 
 
 def _lock(file: BinaryIO, name: str) -> None:

@@ -14,7 +14,8 @@ from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.networks.definition_files import packaged_networks
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.command_app import OptionText, load_app
+from swapcli.faces.cli.command_app import OptionText, load_app, parse_plain
+from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.overview import ALIASES, PROGRAM, ROUTE_COMMAND, ROUTE_TO_EXECUTE, command_module, command_names
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
         return replace(report, hint=f"NETWORK comes first: {shown}")
     for option, value, hint in _misspelled_values(arguments):
         return replace(report, message=f'{option}: no value "{printable(truncate(value, 40))}"', hint=hint)
+    for note, value in _unexpected_values(report, arguments):
+        shown = printable(truncate(value, 40))
+        return replace(report, message=f'{note.name}: no value "{shown}"', hint=_hint_of_values(note, value))
     if report.hint == ROUTE_TO_EXECUTE:
         return replace(report, hint=_complete_execute(arguments))
     for word, others in _without_connecting_word(arguments):
@@ -123,6 +127,29 @@ def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str
                 yield option, word, "--offline uses no node" if is_named else did_you_mean([f"{option} {meant}"])
 
 
+def _unexpected_values(report: ErrorReport, arguments: Sequence[str]) -> Iterator[tuple[OptionText, str]]:
+    """Yield the option before a word that was read as one argument too many, if that option may have a value."""
+    for note in _optional_values(arguments):
+        for option, word in pairwise(arguments):
+            if option == note.name and report.message == f'unexpected argument "{printable(truncate(word, 80))}"':
+                yield note, word
+
+
+def _hint_of_values(note: OptionText, value: str) -> str:
+    """Return the values that an option with an optional value takes."""
+    metavar = (note.metavar or "").strip("[]")
+    if metavar == "NAMES":
+        from swapcli.quoting.openers.choose_aggregators import ALL, packaged_names
+
+        names = [*packaged_names(), ALL]
+        closest = closest_names(value, names)
+        return did_you_mean([f"{note.name} {each}" for each in closest]) or f"use one of {', '.join(names)}"
+    if "|" in metavar:
+        return f"use one of {', '.join(metavar.split('|'))}"
+    value_name, example = ("a port", 8001) if metavar == "PORT" else (f"a number of {metavar.lower()}", 5)
+    return f"write {value_name}, such as {note.name} {example}"
+
+
 def _meant_value(word: str, values: Sequence[str], if_absent: str) -> str | None:
     """Return the value that a word resembles or means: an option without a value is on."""
     others = {**dict.fromkeys(_ON, if_absent), **dict.fromkeys(_OFF, NEVER), NEVER: NEVER}
@@ -144,8 +171,13 @@ def _optional_values(arguments: Sequence[str]) -> Iterator[OptionText]:
 
 def _complete_execute(arguments: Sequence[str]) -> str:
     """Return the command line of execute with a route piped in, and with a recipient."""
+    command = load_app(command_module("execute")).only_command
+    values = parse_plain(command, arguments[1:]) if command else None
+    file = values["file"] if values else STDIN
+    # The command reads the pipe only without a file.
+    shown = [STDIN if word == file else word for word in arguments]
     words = [] if "--destination" in arguments else ["--destination", "ADDRESS"]
-    return printable(truncate(f"{ROUTE_COMMAND} | {PROGRAM} {shlex.join(arguments)} {' '.join(words)}", 240).rstrip())
+    return printable(truncate(f"{ROUTE_COMMAND} | {PROGRAM} {shlex.join(shown)} {' '.join(words)}", 240).rstrip())
 
 
 def _without_connecting_word(arguments: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

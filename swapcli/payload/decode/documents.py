@@ -156,7 +156,9 @@ def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
         return _Document(documents).read_all(documents)
     (document,) = documents
     if isinstance(document, list):
-        if document and all(isinstance(entry, Mapping) for entry in document):
+        if not document:
+            raise InvalidInput("no calldata given: the list is empty", hint=HINT)
+        if all(isinstance(entry, Mapping) for entry in document):
             return _Document(document).read_all(document)
         felts = parse_felts(text)
         if felts is None:

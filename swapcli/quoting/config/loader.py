@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
-from swapcli.interface.value_types import PATH
+from swapcli.interface.value_types import PATH, parse_any_percentage
 from swapcli.quoting.config import networks
 from swapcli.quoting.config.network_folder import NetworkFolder, list_network_files
 from swapcli.quoting.config.settings import (
@@ -22,6 +23,7 @@ from swapcli.quoting.config.settings import (
     Settings,
 )
 from swapcli.quoting.config.source_readers import (
+    FLAG_ORIGIN,
     RawValue,
     config_file_path,
     data_folder,
@@ -88,7 +90,11 @@ def load_settings(
     values: dict[str, Any] = {}
     for source in sources:
         given |= source
-        values |= {key: parse_setting(row, each, home) for key, each in source.items() if (row := row_of(key))}
+        values |= {
+            key: parse_setting(row, each, home, is_for_quote=each.origin == FLAG_ORIGIN)
+            for key, each in source.items()
+            if (row := row_of(key))
+        }
     return Settings(
         **_fields("", values),
         integrator=IntegratorSettings(**_fields("integrator", values)),
@@ -109,7 +115,7 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
     if not given:
         return settings
     changed: dict[str, Any] = {
-        name: parse_setting(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), None)
+        name: parse_setting(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), is_for_quote=True)
         for name, row in FIELDS[""].items()
         if row.key in given
     }
@@ -140,12 +146,19 @@ def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
 
 
-def parse_setting(row: Setting, given: RawValue, home: Path | None = None) -> object:
-    """Return the value of a setting. A relative path is resolved against `given.folder`, and `~` is `home`. Raises
-    `ConfigError`, which begins with the place of the value."""
+def parse_setting(row: Setting, given: RawValue, home: Path | None = None, *, is_for_quote: bool = False) -> object:
+    """Return the value of a setting. A relative path is resolved against `given.folder`, and `~` is `home`.
+
+    `is_for_quote` means that the value is used for a quote and not stored. Raises `ConfigError`, which begins with the
+    place of the value.
+    """
     try:
         value = row.value_type.parse(given.value)
     except ValueError:
+        if is_for_quote and row.key == "slippage":
+            # The largest slippage depends on the quote's API version, so the quote checks it, with one sentence.
+            with suppress(ValueError):
+                return parse_any_percentage(given.value)
         from swapcli.core.encoding.closest import did_you_mean
 
         problem = row.value_type.problem(given.value, is_secret=row.secret)

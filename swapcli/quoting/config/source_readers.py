@@ -119,7 +119,7 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
     """Return the flags that were given (are not None), by setting key."""
     given: dict[str, RawValue] = {}
     for key, value in flags.items():
-        row = row_of(key) or _refuse_unknown("flag", key, TABLE)
+        row = row_of(key) or _refuse_unknown("settings: key", key, TABLE)  # a command's options are known
         if value is None:
             continue
         if not row.on_command_line:

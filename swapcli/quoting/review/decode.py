@@ -12,6 +12,7 @@ from swapcli.core.model.network import INTERFACE_DIALECTS, Network
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.argument_types import checks_arguments
+from swapcli.interface.slippage import ANY_SLIPPAGE
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
 from swapcli.payload.review.reviewed_payload import Signing, SlippageLimits
@@ -91,7 +92,7 @@ class PayloadDecoder(NamedTuple):
         self, call: DecodedCall, given: PayloadInput, source: QuoteSource | None, signing: Signing
     ) -> DecodedPayload:
         nodes, settings, now_s = self.sources.nodes, self.sources.setup.settings, SYSTEM_CLOCK.now_s()
-        limits = SlippageLimits(settings.slippage_ppm, settings.max_slippage_ppm)
+        limits = SlippageLimits(ANY_SLIPPAGE.check(settings.slippage_ppm), settings.max_slippage_ppm)
         review = review_payload(call, source, signing, now_s, limits, price_request=nodes.rules.price_request)
         review, usual_price_wei = read_node(review, given, nodes)
         review = review_document(review, given, source, now_s, limits, usual_price_wei)

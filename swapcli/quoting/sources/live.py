@@ -25,7 +25,7 @@ from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
-from swapcli.core.routing.no_route import with_unread_past_pools, with_unread_pools
+from swapcli.core.routing.no_route import LARGER, with_unread_past_pools, with_unread_pools
 from swapcli.families.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.payload.dialects import executable_market
 from swapcli.quoting.health import Health, check_live
@@ -328,7 +328,7 @@ class LiveSource:
         except FeeOnTransfer:
             raise
         except NoRoute as error:
-            if known.market.coverage:
+            if known.market.coverage and error.hint != LARGER:
                 error.hint = f"{known.market.coverage}; swapcli sync {self.network.name} finds more"
             unread = reader.unread_reasons()
             if not unread:

@@ -51,6 +51,13 @@ def remove_store(path: str) -> None:
                 raise not_a_store(path)
             _close_to_others(connection, path)
             os.remove(path)
+        except sqlite3.DatabaseError as error:
+            # If its first page is damaged, SQLite cannot even lock it, and no process can read it.
+            if error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_CORRUPT or not _is_marked(path):
+                raise
+            for each in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
+                with suppress(FileNotFoundError):
+                    os.remove(each)
         except OSError as error:
             raise ConfigError(
                 f"cannot remove the store {path}: {error.strerror}",
@@ -59,6 +66,13 @@ def remove_store(path: str) -> None:
             ) from None
         finally:
             connection.close()
+
+
+def _is_marked(path: str) -> bool:
+    """Return whether the header of a database, which SQLite may not be able to read, is a store's."""
+    with open(path, "rb") as file:
+        header = file.read(72)
+    return header.startswith(b"SQLite format 3\0") and header[68:] == APPLICATION_ID.to_bytes(4, "big", signed=True)
 
 
 def _close_to_others(connection: sqlite3.Connection, path: str) -> None:

@@ -14,6 +14,7 @@ from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.errors import InvalidAmount, NoRoute, SwapcliError
 from swapcli.faces.cli import exit_codes
 from tests.examples import few_rows
+from tests.faces.cli.json_commands import APPROVAL
 from tests.support.command import run_swapcli
 
 
@@ -88,6 +89,24 @@ MISTAKES = [
     ("price etherum ETH", 'no network "etherum"', "did you mean ethereum?"),
     # numbers without their unit
     ("route base ETH USDC 1 --slippage 50", "slippage must be between 0 and 49 percent, not 50", "write 50bps"),
+    ("route base ETH USDC 1 --slippage 101", "slippage must be between 0 and 49 percent, not 101", "write 101bps"),
+    (
+        "route base ETH USDC 1 --slippage 101 --api-version v1",
+        "slippage must be between 0.1 and 100 percent, not 101",
+        "write 101bps",
+    ),
+    ("config set slippage 101", "slippage: expected a percentage from 0 to 100", ""),
+    (f"decode {APPROVAL} --slippage 101 --network base", "slippage must be between 0 and 100 percent, not 101", ""),
+    # values of options that need none
+    (
+        "compare base ETH USDC 1 --aggregators lify",
+        '--aggregators: no value "lify"',
+        "did you mean --aggregators lifi?",
+    ),
+    ("compare base ETH USDC 1 --aggregators zzzz", '--aggregators: no value "zzzz"', "use one of 0x, "),
+    ("calldata base ETH USDC 1 --check sometimes", '--check: no value "sometimes"', "use one of auto, always, never"),
+    ("route base ETH USDC 1 --watch abc", '--watch: no value "abc"', "write a number of seconds, such as --watch 5"),
+    ("mcp --http banana", '--http: no value "banana"', "write a port, such as --http 8001"),
     # words between tokens
     ("route base ETH to USDC 1", "unexpected argument", 'leave out "to": swapcli route base ETH USDC 1'),
     ("route base 1 ETH to USDC", "unexpected argument", 'leave out "to": swapcli route base 1 ETH USDC'),
@@ -127,9 +146,9 @@ MISTAKES = [
     ("record base", "give a transaction hash, --pool POOL, or --recent 3", "swapcli record --help"),
     (f"record base 0x{HASH} --pool {ACCOUNT}", "find the swaps themselves", "swapcli record --help"),
     (f"record base 0x{HASH} --max-requests 3", "--max-requests needs --pool or --recent", "swapcli record --help"),
-    ("record base --recent 51", "--recent must be a whole number", "from 1 to 50"),
-    ("verify base --recent 0", "--recent must be a whole number", "from 1 to 50"),
-    ("verify base --recent 3 --max-requests x", "--max-requests must be a whole number", "from 1 to 100,000"),
+    ("record base --recent 51", "--recent: expected a whole number from 1 to 50, not", ""),
+    ("verify base --recent 0", '--recent: expected a whole number from 1 to 50, not "0"', ""),
+    ("verify base --recent 3 --max-requests x", "--max-requests: expected a whole number from 1 to 100,000, not", ""),
     ("market", "missing command", "import, export, info, remove"),
     ("config", "missing command", "show, get, set"),
     ("pools base ETH USDC DAI", 'unexpected argument "DAI"', "its arguments are [NETWORK] [TOKEN] [TOKEN]"),
@@ -150,7 +169,13 @@ MISTAKES = [
     ("networks bas", 'no network "bas"', "did you mean base?"),
     ("networks add etherum", 'neither a file nor a network: "etherum"', "did you mean ethereum?"),
     ("networks remove base", "base is built in", ""),
+    # endings of files
+    ("route base ETH USDC 1 -o out.pdf", "does not write .pdf", "end the name in .json, .csv, .svg, .mmd or .txt"),
+    ("route base --batch x --results o.xls", "does not write .xls", "end the name in .json, .jsonl or .csv"),
+    ("route base --batch x --results o.svg", "does not print svg", "end the name in .json, .jsonl or .csv"),
+    ("tokens base -o out.svg", "does not print svg", "end the name in .json, .csv or .txt"),
     # files, hashes and calldata
+    ("execute /dev/null", "/dev/null is empty", "--json | swapcli execute - --destination ADDRESS"),
     ("execute nofile.json", "cannot read nofile.json: No such file", "check its name and its folder"),
     ("route base ETH USDC 1 --market /nonexistent", "cannot read /nonexistent", "check its name and its folder"),
     ("route base ETH USDC 1 --market /", "cannot read /: Is a directory", "give a file in it"),

@@ -300,6 +300,18 @@ def test_a_network_without_settler_is_refused() -> None:
         SettlerDialect(find_network("citrea").for_dialect(SETTLER))
 
 
+def test_the_hint_names_the_dialects_that_a_network_has() -> None:
+    """The Fibrous API's router is on Citrea; a network without any router has only the user's own."""
+    citrea = find_network("citrea")
+    with pytest.raises(InvalidOption) as caught:
+        router_dialect(citrea.for_dialect(SETTLER))
+    assert caught.value.hint == "use the router dialect fibrous"
+    with pytest.raises(InvalidOption) as caught:
+        router_dialect(citrea._replace(router=None, routers={}).for_dialect(SETTLER))
+    hint = "set networks.citrea.router to a router that you trust, or use the router dialect own"
+    assert caught.value.hint == hint
+
+
 A, B = "0x5fbdb2315678afecb367f032d93f642f64180aa3", "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512"
 
 PAIR, V3_POOL = "0xfa803697c45c71b3f0a249db2a17d9bf2507eeea", "0x9b0661f6014efa47a242b9d6e4c29e675bbea146"

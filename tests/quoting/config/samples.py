@@ -11,6 +11,7 @@ from swapcli.core.model.quote_request import SharePrecision
 from swapcli.quoting.config import Secret
 from tests.quoting.config.in_memory import HOME
 
+TOO_MUCH_SLIPPAGE = 100.0001
 VALUES: dict[str, dict[str, object]] = {
     "network": {"base": "base", "citrea": "citrea"},
     "api_version": {"v1": ApiVersion.V1, "v2": ApiVersion.V2},
@@ -78,7 +79,7 @@ VALUES: dict[str, dict[str, object]] = {
 WRONG: dict[str, list[object]] = {
     "network": [True, 5.5, ["base"], {}, " ", "a\x1bb"],
     "api_version": ["v3", "V1", 1, True, []],
-    "slippage": ["much", -0.1, 100.0001, "1e-3", True, [0.5], "0.5 %%", "5,0", "٣"],
+    "slippage": ["much", -0.1, TOO_MUCH_SLIPPAGE, "1e-3", True, [0.5], "0.5 %%", "5,0", "٣"],
     "impact_warning": ["much", -1, 101, True],
     "max_impact": ["all", -1, 100.1, []],
     "slippage_warning": ["much", -1, 101, True],

@@ -339,10 +339,10 @@ def test_the_journal_of_another_network_is_refused(user: ProofUser) -> None:
     [
         (("--time", "0"), "time must be from 1"),
         (("--time", "2d"), "time must be from 1"),
-        (("--time", "soon"), "is not a whole number"),
+        (("--time", "soon"), "a whole number of seconds, or a duration such as 5m"),
         (("--max-requests", "0"), "max-requests must be from 1"),
         (("--orders", "1000"), "orders must be from 0 to 200"),
-        (("--orders", "many"), "is not a whole number"),
+        (("--orders", "many"), 'expected a whole number, not "many"'),
         (("--recent", "51"), "recent must be from 0 to 50"),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli import ConfigError, InvalidOption, __version__
+from swapcli import ConfigError, InvalidOption, UnknownNetwork, __version__
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -18,6 +18,8 @@ from swapcli.faces.cli.tools.arguments import ServerOptions
 from swapcli.faces.garbage_collection import enable_garbage_collection
 
 if TYPE_CHECKING:
+    from swapcli import Network
+    from swapcli.faces.cli.session import Session
     from swapcli.faces.cli.tools.caller import ToolCaller
     from swapcli.faces.mcp.tool import Tool
     from swapcli.interface.document_types import ListeningJson
@@ -81,9 +83,19 @@ def mcp(
 
         print(skill(), end="")
         return exit_codes.OK
-    session = open_session(
-        OutputOptions(config=config), settings_of(source), rpc_url=source.rpc_url, offline=source.offline
-    )
+
+    def open_settings() -> "Session":
+        return open_session(
+            OutputOptions(config=config), settings_of(source), rpc_url=source.rpc_url, offline=source.offline
+        )
+
+    def find_network(name: str) -> "Network":
+        try:
+            return session.networks.find(name)
+        except UnknownNetwork:
+            return open_settings().networks.find(name)  # the user may have added it since the server started
+
+    session = open_settings()
     if source.market == STDIN:
         raise InvalidOption("--market - reads stdin, which the agent uses", hint="give a file name")
     if find_spec("mcp") is None:
@@ -99,7 +111,7 @@ def mcp(
     given = {name: value for name, value in source._asdict().items() if value not in (None, False)}
     server_options = ServerOptions(given if config is None else given | {"config": config})
     enable_garbage_collection()
-    caller = ToolCaller(server_options, session.networks.find)
+    caller = ToolCaller(server_options, find_network, has_market_file=session.settings.market is not None)
     server = build_server(
         _tools(server_options),
         caller.call,

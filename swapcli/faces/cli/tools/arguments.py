@@ -9,13 +9,14 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from swapcli import InvalidOption
+from swapcli import InvalidAmount, InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, OptionText
 from swapcli.faces.cli.json_field import WHOLE
+from swapcli.faces.cli.quote_context import with_amount_last
 from swapcli.faces.cli.tools.tool_table import (
     BRIEF,
     DETAIL,
@@ -56,6 +57,9 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The JSON types of numeric arguments, by the metavars of their options."""
+
+
+_ORDER_WORDS: Final = ("token_in", "token_out", "amount")
 
 
 class CommandLine(NamedTuple):
@@ -130,7 +134,7 @@ class CallArguments(NamedTuple):
 
 def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
     """Check the arguments of a call, and return them. Raises `InvalidOption` for arguments that the tool does not
-    accept."""
+    accept, and `InvalidAmount`."""
     allowed = allowed_parameters(tool, server)
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in given:
@@ -143,9 +147,26 @@ def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: 
             raise InvalidOption(f"the argument {name} is missing", hint=f"{tool.name} needs {needed}")
     own = {name: _check_own(name, given.pop(name)) for name in tool.own_arguments() if name in given}
     command = {name: _check(allowed[name], value, tool) for name, value in given.items()}
+    _check_places(command)
     if ORDERS in own:
         command[ORDERS] = own.pop(ORDERS)
     return CallArguments(command, **own)
+
+
+def _check_places(command: Mapping[str, Any]) -> None:
+    """Check that the command will use an order's arguments as they are named.
+
+    It moves a misplaced amount, because the words of a command line have no names. Raises `InvalidAmount`.
+    """
+    if any(name not in command for name in _ORDER_WORDS):
+        return
+    words = [command[name] for name in _ORDER_WORDS]
+    if with_amount_last(words) != words:
+        wrong = next(name for name, word in zip(_ORDER_WORDS, words, strict=True) if with_amount_last(words)[2] == word)
+        raise InvalidAmount(
+            f'amount: "{printable(truncate(words[2], _SHOWN))}" is not an amount',
+            hint=f"{wrong} is {printable(truncate(command[wrong], _SHOWN))}, which looks like the amount",
+        )
 
 
 def allowed_parameters(tool: ToolDefinition, server: ServerOptions) -> dict[str, CommandParameter]:
@@ -230,17 +251,28 @@ def _order_lines(value: object) -> str:
     orders = _read_list(value)
     if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
         raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
-    lines = []
+    lines, names = [], set[str]()
     for number, written in enumerate(orders, start=1):
         order = with_current_keys(written) if isinstance(written, dict) else {}
         if set(order) - {"id"} != set(ORDER_FIELDS):
             raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
-        token_in, token_out, amount = (
-            _check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS
-        )
+        token_in, token_out, amount = (_order_text(f"orders: {each}", order[each]) for each in ORDER_FIELDS)
         name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
+        if name in names:
+            raise InvalidOption(
+                f"orders: order {number} repeats the id {_shown(name)}",
+                hint="give each its own id, or none: the default is its number",
+            )
+        names.add(name)
         lines.append(to_json({"id": name, TOKEN_IN: token_in, TOKEN_OUT: token_out, AMOUNT: amount}))
     return "\n".join(lines) + "\n"
+
+
+def _order_text(name: str, value: object) -> str:
+    """Return a value of an order as text. Raises `InvalidOption` for a number that may have lost digits."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _exact_text(name, value)
+    return _check_text(name, str(value), MAX_SHORT_TEXT)
 
 
 def _read_list(value: object) -> object:

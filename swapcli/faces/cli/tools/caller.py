@@ -49,13 +49,22 @@ _BUILD, _CHECK, _DECODE, _FIND = "build_transaction", "check", "decode", "find_p
 
 
 class ToolCaller:
-    """The caller of a server's tools, with the server's options. `find_network` raises `SwapcliError`."""
+    """The caller of a server's tools, with the server's options. `find_network` raises `SwapcliError`.
+
+    With `has_market_file`, calls may also name the network that the file defines.
+    """
 
     def __init__(
-        self, options: ServerOptions, find_network: Callable[[str], Network], *, timeout_s: float = TIMEOUT_S
+        self,
+        options: ServerOptions,
+        find_network: Callable[[str], Network],
+        *,
+        has_market_file: bool = False,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._options = options
         self._find_network = find_network
+        self._has_market_file = has_market_file
         self._timeout_s = timeout_s
         self._processes = CommandProcesses()
         self._places = asyncio.Semaphore(MAX_PROCESSES)
@@ -145,6 +154,9 @@ class ToolCaller:
         """Return the full document of a call. Raises `SwapcliError`, `FailedCommand`."""
         command = dict(call.command)
         options = self._options
+        if "network" in command and not self._has_market_file:
+            # With a network in the settings, the command would read an unknown name as a token.
+            self._find_network(command["network"])
         if tool.command == "pools":
             command["limit"] = str(call.offset + page_size(call))
         if tool.name == _FIND:

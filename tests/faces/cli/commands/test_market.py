@@ -416,6 +416,19 @@ def test_only_a_store_is_removed_even_a_damaged_one(folder: Path) -> None:
     assert foreign.exists()
 
 
+@pytest.mark.parametrize("damaged", [100, 4096])
+def test_a_damaged_store_is_removed_without_its_network(folder: Path, damaged: int) -> None:
+    """Only the store knows the network, and SQLite cannot even lock a file whose first page is damaged."""
+    stored(folder)
+    file = folder / "testnet.sqlite"
+    content = file.read_bytes()
+    file.write_bytes(content[:damaged] + b"\xff" * 3_000 + content[damaged + 3_000 :])
+    assert market(folder, "info", "testnet", "--json").error["hint"].startswith("delete it")
+    removed = market(folder, "remove", "testnet", "--yes", "--json")
+    assert removed.json == {"network": "testnet", "store": str(file)}
+    assert not file.exists()
+
+
 def test_a_removal_needs_yes_without_a_terminal(folder: Path) -> None:
     stored(folder)
     refused = market(folder, "remove", "testnet", "--json", stdin=b"y\n")

@@ -21,6 +21,7 @@ from tests.faces.cli.json_commands import APPROVAL, WALLET
 from tests.support.command import run_swapcli
 from tests.support.fake_aggregators import Character, fake_aggregators
 from tests.support.mcp_client import SharedClient, document, mcp_client, shared_client, with_client
+from tests.support.testnet import write_market_file
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
@@ -262,6 +263,25 @@ def test_options_of_the_server_are_none_of_the_tools() -> None:
 
 
 @pytest.mark.slow
+def test_a_named_network_is_not_read_as_a_token(tmp_path: Path) -> None:
+    """With a network in the settings, the commands take a first word that is not a network as a token."""
+    calls: dict[str, dict[str, Any]] = {"price": {"tokens": ["USDC"]}, "pools": {"token": "USDC"}, "tokens": {}}
+
+    async def call_each(client: Client) -> list[tuple[bool, dict[str, Any]]]:
+        return [await call(client, name, {"network": "ETH"} | more) for name, more in calls.items()]
+
+    for is_error, answer in with_client(call_each, "--offline", env={"SWAPCLI_NETWORK": "base"}):
+        assert (is_error, answer["code"], answer["message"]) == (True, "UNKNOWN_NETWORK", 'no network "ETH"')
+
+    market = write_market_file(tmp_path)
+
+    async def call_own(client: Client) -> tuple[bool, dict[str, Any]]:
+        return await call(client, "quote", {"network": "testnet", "token_in": "AAA", "token_out": "BBB", "amount": "1"})
+
+    is_error, answer = with_client(call_own, "--market", market, env={"SWAPCLI_NETWORK": "base"})
+    assert (is_error, answer["network"]) == (False, "testnet")
+
+
 def test_two_clients_have_a_server_each_and_the_same_answers() -> None:
     async def both() -> list[tuple[bool, dict[str, Any]]]:
         async with mcp_client() as first, mcp_client() as second:

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from typer.main import get_command
 
-from swapcli.core.errors import InvalidOption
+from swapcli.core.errors import InvalidAmount, InvalidOption
 from swapcli.faces.cli.command_app import OptionText, parse_plain
+from swapcli.faces.cli.quote_context import with_amount_last
 from swapcli.faces.cli.tools.arguments import MAX_TEXT, CommandLine, ServerOptions, split_arguments
 from swapcli.faces.cli.tools.arguments import build_command_line as build
 from swapcli.faces.cli.tools.schemas import build_listed_schema
@@ -54,6 +55,7 @@ def test_no_value_is_taken_for_an_option(
     network: str, token_in: str, token_out: str, amount: str, gas_price: str, protocols: list[str]
 ) -> None:
     order = {"network": network, "token_in": token_in, "token_out": token_out, "amount": amount}
+    assume(with_amount_last([token_in, token_out, amount])[2] == amount)
     arguments = order | {"gas_price": gas_price, "exclude_protocols": protocols, "reverse": True}
     values = parsed(build_command_line(tool("quote"), arguments, NONE).words)
     assert {name: values[name] for name in order} == order
@@ -170,6 +172,43 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str, hint
         build_command_line(tool("quote"), arguments, NONE)
     assert caught.value.message == message
     assert hint is None or caught.value.hint == hint
+
+
+def test_orders_of_a_batch_have_different_ids() -> None:
+    """The default id is the order's number, which another order may have."""
+    for orders in ([{"id": "a"}, {"id": "a"}], [{"id": 2}, {}]):
+        arguments = {"network": "base", "orders": [ORDER_OF_BATCH | each for each in orders]}
+        with pytest.raises(InvalidOption, match="orders: order 2 repeats the id"):
+            build_command_line(tool("quote_batch"), arguments, NONE)
+
+
+def test_the_numbers_of_a_batch_are_those_of_a_quote() -> None:
+    amounts: tuple[Any, ...] = (2, 1.5, 1e-07, "1")
+    orders = [{**ORDER_OF_BATCH, "amount": amount} for amount in amounts]
+    lines = build_command_line(tool("quote_batch"), {"network": "base", "orders": orders}, NONE).stdin.splitlines()
+    assert [json.loads(line)["amount"] for line in lines] == ["2", "1.5", "0.0000001", "1"]
+    wrong: dict[str, Any] = {**ORDER_OF_BATCH, "amount": 0.1234567890123456}
+    with pytest.raises(InvalidOption, match=r"orders: amount: 0\.1234567890123456 has more digits"):
+        build_command_line(tool("quote_batch"), {"network": "base", "orders": [wrong]}, NONE)
+
+
+@pytest.mark.parametrize("name", ["quote", "compare", "build_transaction", "check"])
+@pytest.mark.parametrize(
+    ("wrong", "order"),
+    [
+        ("token_in", {"token_in": "1.5", "token_out": "USDC", "amount": "ETH"}),
+        ("token_out", {"token_in": "ETH", "token_out": "1.5", "amount": "USDC"}),
+    ],
+)
+def test_a_misplaced_amount_is_not_moved(name: str, wrong: str, order: dict[str, str]) -> None:
+    """On a command line, the same words in the same order are read as what the user probably meant."""
+    arguments = (
+        order | {"network": "base"} | ({} if name in ("quote", "compare") else {"destination": "0x" + "11" * 20})
+    )
+    with pytest.raises(InvalidAmount) as caught:
+        build_command_line(tool(name), arguments, NONE)
+    assert caught.value.message == f'amount: "{order["amount"]}" is not an amount'
+    assert caught.value.hint == f"{wrong} is 1.5, which looks like the amount"
 
 
 def test_options_of_the_server_hold_for_the_tools_that_have_them() -> None:

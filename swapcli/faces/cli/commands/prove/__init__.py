@@ -128,5 +128,6 @@ def _parse_number(name: str, text: str | None) -> int | None:
         return int(duration_s)
     if not (plain.isascii() and plain.isdecimal() and len(plain) <= 9):
         flag = "--" + name.removesuffix("_s").replace("_", "-")
-        raise InvalidOption(f'{flag}: "{printable(text[:40])}" is not a whole number')
+        expected = "a whole number of seconds, or a duration such as 5m" if name == "time_s" else "a whole number"
+        raise InvalidOption(f'{flag}: expected {expected}, not "{printable(text[:40])}"')
     return int(plain)

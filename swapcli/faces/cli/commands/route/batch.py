@@ -10,7 +10,7 @@ from io import StringIO
 from typing import Any, cast
 
 from swapcli import BatchLine, SwapcliError, Token
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
@@ -18,7 +18,7 @@ from swapcli.faces.cli.commands.route.batch_progress import open_progress
 from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
-from swapcli.faces.cli.order_entries import Entry, parse_order, read_entries
+from swapcli.faces.cli.order_entries import Entry, is_named_csv, parse_order, read_entries
 from swapcli.faces.cli.output import Output, OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_order import order_columns
@@ -50,7 +50,8 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     context = open_context()
     enable_garbage_collection()
     output = context.session.output
-    entries = (entry for _, entry in read_entries(read_lines(options.batch), "the batch"))
+    numbered = read_entries(read_lines(options.batch), "the batch", expects_csv=is_named_csv(options.batch))
+    entries = _note_repeated_ids(numbered, output) if is_regular(options.batch) else (entry for _, entry in numbered)
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
         has_header, answered_count = False, 0
@@ -74,9 +75,30 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
                 progress.close()
             output.flush_notes()
             progress.add()
+    if not statuses and not answered_count:
+        output.note("the batch contains no orders")
+        output.flush_notes()
     if options.results is not None:
         _note_failures(output, options.results, sum(map(bool, statuses)))
     return exit_codes.worst(statuses)
+
+
+def _note_repeated_ids(entries: Iterator[tuple[int, Entry]], output: Output) -> Iterator[Entry]:
+    """Yield the orders in a file, with a note on the first id that is used twice: then only their order tells the
+    results apart."""
+    ids: set[object] | None = set()
+    for number, entry in entries:
+        if ids is not None:
+            order_id = entry["id"]
+            if order_id in ids:
+                shown = printable(truncate(str(order_id), 40))
+                output.note(
+                    f'line {number} of the batch repeats the id "{shown}": results are in the order of the batch'
+                )
+                ids = None
+            else:
+                ids.add(order_id)
+        yield entry
 
 
 def _note_failures(output: Output, name: str, failed_count: int) -> None:

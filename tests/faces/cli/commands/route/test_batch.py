@@ -193,7 +193,62 @@ def test_options_hold_for_every_order(batch: Callable[..., CommandResult]) -> No
 
 def test_an_empty_batch_is_no_mistake(batch: Callable[..., CommandResult]) -> None:
     ran = batch("")
-    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "note: the batch contains no orders\n")
+
+
+def test_a_file_of_titles_says_that_it_has_no_orders(market_file: str, tmp_path: Path) -> None:
+    orders = tmp_path / "orders.csv"
+    orders.write_text("tokenIn,tokenOut,amount\n")
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", str(orders))
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "note: the batch contains no orders\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("orders.csv", "id;tokenIn;tokenOut;amount\n1;AAA;BBB;1\n", "is separated by semicolons, not by commas"),
+        ("orders", "tokenIn\ttokenOut\tamount\nAAA\tBBB\t1\n", "is separated by tabs, not by commas"),
+        ("orders.CSV", "AAA,BBB,1\n", "has no column tokenIn, tokenOut, amount"),
+    ],
+)
+def test_a_table_that_is_no_csv_is_not_called_json(
+    market_file: str, tmp_path: Path, name: str, text: str, problem: str
+) -> None:
+    orders = tmp_path / name
+    orders.write_text(text)
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", str(orders))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"line 1 of the batch {problem}" in ran.stderr
+
+
+def test_a_repeated_id_is_noted_once(market_file: str, tmp_path: Path) -> None:
+    orders = tmp_path / "orders.csv"
+    orders.write_text("id,tokenIn,tokenOut,amount\n7,WETH,DAI,1\n7,WETH,DAI,2\n7,WETH,DAI,3\n")
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", str(orders), "--get", "id")
+    assert (ran.exit_code, ran.stdout.split()) == (0, ["7", "7", "7"])
+    note = 'note: line 3 of the batch repeats the id "7": results are in the order of the batch'
+    assert ran.stderr.count(note) == ran.stderr.count("repeats") == 1
+
+
+def test_one_order_of_a_file_is_chosen_by_its_id(market_file: str, tmp_path: Path) -> None:
+    orders = tmp_path / "orders.csv"
+
+    def calldata(text: str, *options: str) -> tuple[str, str | None]:
+        orders.write_text("id,tokenIn,tokenOut,amount\n" + text)
+        error = run_swapcli("calldata", "testnet", "--market", market_file, "--order", str(orders), *options, "--json")
+        return error.error["message"].removeprefix(f"{orders} "), error.error["hint"]
+
+    assert calldata("", "--id", "a")[0] == "contains no orders"
+    two = "first,AAA,BBB,1\nsecond,AAA,BBB,1\n"
+    assert calldata(two) == ("has 2 orders, not one", "choose one of them with --id")
+    assert calldata(two, "--id", "zzz") == ('has no order with the id "zzz"', "its ids are first, second")
+    assert calldata(two, "--id", "frist") == ('has no order with the id "frist"', "did you mean first?")
+    same = "first,AAA,BBB,1\nfirst,AAA,BBB,2\n"
+    assert calldata(same, "--id", "first") == (
+        'has 2 orders with the id "first", not one', "give each its own id",
+    )  # fmt: skip
+    many = "".join(f"{number}00,AAA,BBB,1\n" for number in range(7))
+    assert calldata(many, "--id", "x")[1] == "its first ids are 000, 100, 200, 300, 400"
 
 
 def test_a_batch_file_that_is_missing_is_said_so(market_file: str) -> None:
@@ -292,7 +347,7 @@ LONG_TEXT = "x" * (csv.field_size_limit() + 1)
     ("text", "status", "problem"),
     [
         (f'{{"id": "{LONG_TEXT}", "tokenIn": "ETH", "tokenOut": "USDC", "amount": "1"}}\n', 0, ""),
-        (f'tokenIn,tokenOut,amount,"{LONG_TEXT}"\n', 2, "line 1 of the batch is not valid JSON"),
+        (f'tokenIn,tokenOut,amount,"{LONG_TEXT}"\n', 2, "line 1 of the batch has a cell with more than"),
         (f'tokenIn,tokenOut,amount\nETH,USDC,"{LONG_TEXT}"\n', 2, "line 2 of the batch has a cell with more than"),
     ],
     ids=["JSON", "titles", "order"],
