@@ -4,7 +4,7 @@ A request is read in three steps, each in one place: `faces/service/request_io.p
 decodes them into pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body
 is read once. The endpoint decides what a request may contain on a network, and with which API key.
 
-Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the parameter's name in the
+Queries are decoded pairs. `EndpointRequest` handles unknown parameters. Errors are `InvalidInput` with the parameter's name in the
 API in `details["field"]`, and the published message if there is one; fee and surplus together are an `IntegratorError`.
 """
 
@@ -368,11 +368,14 @@ def parse_decode_felts_body(document: object, network: Network) -> DecodeRequest
 
 def _read_parties(parameters: RequestParameters, request: DecodeRequest) -> DecodeRequest:
     """Return the request with its value, sender and recipient, each of which may be missing."""
-    sender, recipient = (
-        parameters.recipient(name) if parameters.has(name) else None for name in ("sender", "destination")
+    both = parameters.has("sender") and parameters.has("from")
+    sender, other, recipient = (
+        parameters.recipient(name) if parameters.has(name) else None for name in ("sender", "from", "destination")
     )
+    if both and sender != other:
+        raise invalid_field("from", "is not the sender in the field sender")
     value = require_decimal_string(parameters.values["value"], "value") if parameters.has("value") else None
-    return request._replace(value=value, sender=sender, recipient=recipient)
+    return request._replace(value=value, sender=sender or other, recipient=recipient)
 
 
 def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
