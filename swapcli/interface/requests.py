@@ -4,8 +4,9 @@ A request is read in three steps, each in one place: `faces/service/request_io.p
 decodes them into pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body
 is read once. The endpoint decides what a request may contain on a network, and with which API key.
 
-Queries are decoded pairs. `EndpointRequest` handles unknown parameters. Errors are `InvalidInput` with the parameter's name in the
-API in `details["field"]`, and the published message if there is one; fee and surplus together are an `IntegratorError`.
+Queries are decoded pairs, whose names `EndpointRequest` checks. Errors are `InvalidInput` with the parameter's name in
+the API in `details["field"]`, and the published message if there is one; fee and surplus together are an
+`IntegratorError`.
 """
 
 from __future__ import annotations
