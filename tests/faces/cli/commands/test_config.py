@@ -167,3 +167,11 @@ def test_a_secret_is_read_from_stdin(settings_file: Path) -> None:
 
 def test_the_hint_without_a_network_is_a_command() -> None:
     assert "swapcli config set network base" in run_swapcli("route", "ETH", "USDC", "1").stderr
+
+
+def test_a_negative_value_is_a_wrong_value_of_its_setting(tmp_path: Path) -> None:
+    for key, value in (("max_impact", "-3"), ("slippage", "-1"), ("service.port", "-.5")):
+        ran = run_swapcli("config", "set", key, value, "--config", str(tmp_path / "c.yaml"))
+        assert (ran.exit_code, ran.stderr.startswith(f"error: {key}: expected ")) == (2, True), ran.stderr
+        assert f'not "{value}"' in ran.stderr
+    assert not (tmp_path / "c.yaml").exists()
