@@ -309,7 +309,7 @@ class Settings(NamedTuple):
     max_impact_ppm: int = setting(
         DEFAULT_MAX_IMPACT_PPM,
         value_types.PERCENTAGE,
-        "Price impact in percent above which no transaction is built.",
+        "Price impact in percent above which no transaction is built (serve only warns).",
         key="max_impact",
     )
     slippage_warning_ppm: int = setting(
@@ -321,7 +321,7 @@ class Settings(NamedTuple):
     max_slippage_ppm: int = setting(
         DEFAULT_MAX_SLIPPAGE_PPM,
         value_types.PERCENTAGE,
-        "Slippage in percent above which no transaction is built.",
+        "Slippage in percent above which no transaction is built (serve warns up to 100, V2 to 49).",
         key="max_slippage",
     )
     max_fee_usd: float = setting(
