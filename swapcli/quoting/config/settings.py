@@ -424,6 +424,9 @@ class Settings(NamedTuple):
         "Redis server that sync --watch publishes to; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
     )
+    mcp_tools: tuple[str, ...] = setting(
+        (), value_types.TEXTS, "The only tools that swapcli mcp offers. Default: all.", example="[quote, price]"
+    )
     service: ServiceSettings = ServiceSettings()
     networks: Mapping[str, NetworkSettings] = MappingProxyType({})
     aggregators: Mapping[str, AggregatorSettings] = MappingProxyType({})

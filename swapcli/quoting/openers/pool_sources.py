@@ -26,7 +26,7 @@ class PoolSourceOpener:
 
         Without either, it finds the pools of each order once a node is read.
         """
-        store = self._markets.find_store(name)
+        store = self._markets.find_quotable_store(name)
         if store is not None:
             return self._over_store(store)
         return self.open_embedded(name) if self._markets.has_embedded(name) else self.open_finding(name)

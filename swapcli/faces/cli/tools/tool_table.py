@@ -32,7 +32,7 @@ class ToolDefinition(NamedTuple):
     `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
     values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
     limit and offset select from. With `takes_payload` the argument payload replaces the required ones. With `has_proof`
-    the server keeps the file that the command writes for --proof.
+    the server keeps the file that the command writes for --proof. A tool that `builds` returns a transaction.
     """
 
     name: str
@@ -50,6 +50,7 @@ class ToolDefinition(NamedTuple):
     has_proof: bool = False
     reads_nodes: bool = True
     needs_node: bool = False
+    builds: bool = False
 
     def own_arguments(self) -> tuple[str, ...]:
         """Return the arguments that the server handles, and not the command."""
@@ -126,7 +127,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         " of a simulation if a node can run one. Returns the URI of the payload, which decode and check take and a"
         " wallet can read. Signs and sends nothing.",
         ("raw", *tool_arguments("build_transaction"), "sender", "deadline", "simulate", *_STATE),
-        _PAID,
+        _PAID, builds=True,
     ),
     ToolDefinition(
         "decode", "decode", "Explain a payload", "decode",
