@@ -461,7 +461,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
                   "acyclic": "none of these without cycles",
-                  "afterGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
+                  "afterGas": f"no route of at most {self.hops} hops without cycles, with {every} skipped, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
                   for kind, bound, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
@@ -493,6 +493,8 @@ def judge(files: list[Any], use_swapcli: bool) -> tuple[int, Record, list[str]]:
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     return status, found, reasons[:20] or checker.lines()
 def main(words: list[str]) -> int:
+    if {"-h", "--help"} & {*words}:
+        sys.exit(print("usage: check_proof.py FILE [--json] [--swapcli]; status 0 accepted, 1 rejected, 2 unreadable"))
     status, found, lines = judge([word for word in words if word not in ("--json", "--swapcli")], "--swapcli" in words)
     print(json.dumps(found) if "--json" in words else "\n".join(lines))
     return status

@@ -483,15 +483,29 @@ def parse_amount(name: str, value: object) -> int:
     """Parse an amount from a decimal integer string. Raises `InvalidAmount` with the field."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
         problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
-        raise InvalidAmount(problem, hint="write it in base units", details={"field": name})
+        raise InvalidAmount(problem, hint=_amount_hint(name, value), details={"field": name})
     return int(value)
+
+
+def _amount_hint(name: str, value: object) -> str:
+    if isinstance(value, str) and value.startswith("-"):
+        return "write amounts without a sign"
+    if isinstance(value, str) and value and not value.strip("0"):
+        return "the minimum is one base unit of the token"
+    return _presence_hint(name, value) or "write it in base units"
+
+
+def _presence_hint(name: str, value: object) -> str | None:
+    if value is None:
+        return f"{name} is missing"
+    return f"give {name} once" if isinstance(value, list) else None
 
 
 def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
     """Parse an address into its canonical form. Raises `InvalidAddress` with the field."""
     problem = f"{name} must be {kind_variant(kind).address_noun}"
     if not isinstance(value, str):
-        raise InvalidAddress(problem, details={"field": name})
+        raise InvalidAddress(problem, hint=_presence_hint(name, value), details={"field": name})
     try:
         return parse_address(value, kind)
     except InvalidAddress as error:

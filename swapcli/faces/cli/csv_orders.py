@@ -33,7 +33,9 @@ _parse_cells: Final = partial(csv.reader, skipinitialspace=True)
 
 
 def has_titles(line: str) -> bool:
-    """Return whether a line has the titles of a CSV of orders."""
+    """Return whether a line has the titles of a CSV of orders, or of a table with a separator that is not read."""
+    for separator in _SEPARATORS.keys() & set(line) if "," not in line else ():
+        line = line.replace(separator, ",")
     try:
         row = next(_parse_cells([line]), [])
     except csv.Error:

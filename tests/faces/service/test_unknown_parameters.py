@@ -94,3 +94,17 @@ def test_own_endpoints_refuse_what_they_do_not_know(service: InProcessService) -
     assert "did you mean sender?" in answer.text
     answer = service.post("/base/decode", {**body, "slippage": 1})
     assert (answer.status_code, answer.json()["message"]) == (400, "slippage does not exist here")
+
+
+def test_what_is_missing_or_repeated_is_said_so(service: InProcessService) -> None:
+    query = build_order_query("base")
+    for changed, hint in (
+        ({"amount": "-1"}, "write amounts without a sign"),
+        ({"amount": "0"}, "the minimum is one base unit of the token"),
+        ({"amount": "1.5"}, "write it in base units"),
+        ({"amount": ["1", "2"]}, "give amount once"),
+    ):
+        answer = service.get("/base/route", {**query, **changed})
+        assert (answer.status_code, answer.json().get("hint")) == (400, hint), answer.text
+    answer = service.get("/base/v2/routeAndCalldata", {**query, "slippage": "1"})
+    assert (answer.status_code, "destination is missing" in answer.text) == (400, True), answer.text

@@ -250,6 +250,8 @@ def _order_lines(value: object) -> str:
     if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
         raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
     lines = []
+    if orders == [value]:
+        raise InvalidOption(f"orders: expected an array of orders, not {_shown(value)}", hint=_ORDER_EXAMPLE)
     for number, written in enumerate(orders, start=1):
         order = with_current_keys(written) if isinstance(written, dict) else {}
         if set(order) - {"id"} != set(ORDER_FIELDS):
