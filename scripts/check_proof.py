@@ -493,10 +493,8 @@ def judge(files: list[Any], use_swapcli: bool) -> tuple[int, Record, list[str]]:
     found |= {"accepted": not reasons, "reason": next(iter(reasons), None), "reasons": reasons}
     return status, found, reasons[:20] or checker.lines()
 def main(words: list[str]) -> int:
-    if {"-h", "--help"} & {*words}:
-        sys.exit(print("usage: check_proof.py FILE [--json] [--swapcli]; status 0 accepted, 1 rejected, 2 unreadable"))
     status, found, lines = judge([word for word in words if word not in ("--json", "--swapcli")], "--swapcli" in words)
     print(json.dumps(found) if "--json" in words else "\n".join(lines))
     return status
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print(__doc__) if {"-h", "--help"} & {*sys.argv} else main(sys.argv[1:]))

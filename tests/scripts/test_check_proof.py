@@ -450,4 +450,4 @@ def test_nine_of_ten_pools_of_the_embedded_markets_are_known() -> None:
 def test_help_is_no_unreadable_proof() -> None:
     for word in ("--help", "-h"):
         ran = run(word)
-        assert (ran.returncode, ran.stdout.startswith("usage: check_proof.py FILE")) == (0, True), ran.stdout
+        assert (ran.returncode, "check_proof.py" in ran.stdout) == (0, True), ran.stdout

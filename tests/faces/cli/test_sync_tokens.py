@@ -21,7 +21,7 @@ def test_a_symbol_may_name_a_token_of_the_store() -> None:
     with pytest.raises(UnknownToken):
         parse_sync_filter(network, None, ["ETH,OWN"], None, None)
     found = parse_sync_filter(network, None, ["ETH,OWN"], None, None, stored=stored)
-    assert found.tokens == {network.wrapped_native_address, ADDRESS}
+    assert found.tokens == frozenset({str(network.wrapped_native_address), ADDRESS})
 
 
 @pytest.mark.parametrize("given", [["ETH,@own.json"], ["@own.json", "ETH"], ["ETH", "@own.json"]])
