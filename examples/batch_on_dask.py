@@ -21,4 +21,4 @@ def main(*address: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(__doc__) if "--help" in sys.argv or len(sys.argv) < 2 else main(*sys.argv[1:])

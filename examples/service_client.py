@@ -25,4 +25,4 @@ def main(api_url: str, network: str, token_in: str, token_out: str, amount: str)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(__doc__) if "--help" in sys.argv or len(sys.argv) < 2 else main(*sys.argv[1:])

@@ -461,7 +461,7 @@ class Checker:  # read `run` first: it calls `replay`, and `check_bound` with `l
         every, block = f"{{}} of {len(self.directions)} directions", self.document["state"]["block"] or "unknown"
         claims = {"output": "no routing that trades each direction of a pool at most once",
                   "acyclic": "none of these without cycles",
-                  "afterGas": f"no route of {self.hops} hops without cycles and {every}, net of gas,"}
+                  "afterGas": f"no route of at most {self.hops} hops without cycles, with {every} skipped, net of gas,"}
         bounds = [f"{claims[kind].format(out)} pays over {self.amount_of(self.bought, bound)} ({float(gap):.3g} bps)"
                   for kind, bound, gap, out in self.proved]
         faith = [f"{count} {kind} of {family} ({float(value / self.pays):.2g} of the output)"
@@ -497,4 +497,4 @@ def main(words: list[str]) -> int:
     print(json.dumps(found) if "--json" in words else "\n".join(lines))
     return status
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print(__doc__) if {"-h", "--help"} & {*sys.argv} else main(sys.argv[1:]))

@@ -34,7 +34,7 @@ HOW_TOS = sorted(page for page in (DOCS / "how-to").glob("*.md") if page.stem !=
 INSTALLS = re.compile(r"(npm|pip) install|python3 -m venv")
 PORTS = ("8545", "8000", "8443")
 """The ports of the pages; a test uses free ones instead."""
-INSPECTOR = NODE_MODULES / "@modelcontextprotocol" / "inspector-cli" / "build" / "index.js"
+INSPECTOR = NODE_MODULES / "@modelcontextprotocol" / "inspector-cli" / "build" / "cli.js"
 MAX_LINES, MAX_AGE_S = 60, 5
 TIMEOUT_S = 60
 NO_NETWORK = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "localhost"}

@@ -45,7 +45,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(
         (
             "address", "poolAddress", "fromTokenAddress", "toTokenAddress", "tokenInAddress", "tokenOutAddress",
-            "token_in", "token_out", "pool_address", "destination", "signer", "to", "router_address",
+            "token_in", "token_out", "pool_address", "destination", "signer", "from", "to", "router_address",
             "integratorAddress",
         ),
         _ANY_ADDRESS,
@@ -93,7 +93,9 @@ _REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
     "SignerRequest": SIGNER_SLIPPAGE,
 }
 """Slippage range by request type."""
-_REQUESTS: Final = frozenset((*_REQUEST_SLIPPAGE, "DecodeRequest", "StarknetDecodeRequest"))
+_STRICT_REQUESTS: Final = ("DecodeRequest", "StarknetDecodeRequest")
+"""Requests of swapcli's own endpoints, which refuse other fields."""
+_REQUESTS: Final = frozenset((*_REQUEST_SLIPPAGE, *_STRICT_REQUESTS))
 """Optional fields of these types also accept null."""
 
 
@@ -353,6 +355,8 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     described = {key: value for key, value in schema.items() if key != "title"} | {"properties": properties}
     if required:
         described["required"] = required
+    if name in _STRICT_REQUESTS:
+        described["additionalProperties"] = False
     if type_name == json_types.PostedRouteJson.__name__:  # Go and Java clients drop a route with details otherwise.
         described["additionalProperties"] = True
     return described

@@ -595,8 +595,12 @@ class CalldataRequestV2Json(PostedRouteRequestJson):
     details: NotRequired[bool]
 
 
-class DecodeRequestJson(TypedDict):
-    """A transaction to decode. `value` is in wei; `destination` is the intended recipient, by default the sender."""
+_SenderJson = TypedDict("_SenderJson", {"from": NotRequired[str]})  # a keyword, so not a field of a class
+
+
+class DecodeRequestJson(_SenderJson):
+    """A transaction to decode. `value` is in wei; `destination` is the intended recipient, by default the sender.
+    `from` is the same as `sender`."""
 
     to: str
     calldata: str
@@ -605,8 +609,8 @@ class DecodeRequestJson(TypedDict):
     destination: NotRequired[str]
 
 
-class StarknetDecodeRequestJson(TypedDict):
-    """A router call on Starknet to decode: its felts in decimal."""
+class StarknetDecodeRequestJson(_SenderJson):
+    """A router call on Starknet to decode: its felts in decimal. `from` is the same as `sender`."""
 
     to: NotRequired[str]
     calldata: list[str]

@@ -4,8 +4,9 @@ A request is read in three steps, each in one place: `faces/service/request_io.p
 decodes them into pairs or JSON, and this module knows the parameters of each request and reads them by name. Each body
 is read once. The endpoint decides what a request may contain on a network, and with which API key.
 
-Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the parameter's name in the
-API in `details["field"]`, and the published message if there is one; fee and surplus together are an `IntegratorError`.
+Queries are decoded pairs, whose names `EndpointRequest` checks. Errors are `InvalidInput` with the parameter's name in
+the API in `details["field"]`, and the published message if there is one; fee and surplus together are an
+`IntegratorError`.
 """
 
 from __future__ import annotations
@@ -368,11 +369,14 @@ def parse_decode_felts_body(document: object, network: Network) -> DecodeRequest
 
 def _read_parties(parameters: RequestParameters, request: DecodeRequest) -> DecodeRequest:
     """Return the request with its value, sender and recipient, each of which may be missing."""
-    sender, recipient = (
-        parameters.recipient(name) if parameters.has(name) else None for name in ("sender", "destination")
+    both = parameters.has("sender") and parameters.has("from")
+    sender, other, recipient = (
+        parameters.recipient(name) if parameters.has(name) else None for name in ("sender", "from", "destination")
     )
+    if both and sender != other:
+        raise invalid_field("from", "is not the sender in the field sender")
     value = require_decimal_string(parameters.values["value"], "value") if parameters.has("value") else None
-    return request._replace(value=value, sender=sender, recipient=recipient)
+    return request._replace(value=value, sender=sender or other, recipient=recipient)
 
 
 def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
@@ -479,15 +483,29 @@ def parse_amount(name: str, value: object) -> int:
     """Parse an amount from a decimal integer string. Raises `InvalidAmount` with the field."""
     if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
         problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
-        raise InvalidAmount(problem, hint="write it in base units", details={"field": name})
+        raise InvalidAmount(problem, hint=_amount_hint(name, value), details={"field": name})
     return int(value)
+
+
+def _amount_hint(name: str, value: object) -> str:
+    if isinstance(value, str) and value.startswith("-"):
+        return "write amounts without a sign"
+    if isinstance(value, str) and value and not value.strip("0"):
+        return "the minimum is one base unit of the token"
+    return _presence_hint(name, value) or "write it in base units"
+
+
+def _presence_hint(name: str, value: object) -> str | None:
+    if value is None:
+        return f"{name} is missing"
+    return f"give {name} once" if isinstance(value, list) else None
 
 
 def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
     """Parse an address into its canonical form. Raises `InvalidAddress` with the field."""
     problem = f"{name} must be {kind_variant(kind).address_noun}"
     if not isinstance(value, str):
-        raise InvalidAddress(problem, details={"field": name})
+        raise InvalidAddress(problem, hint=_presence_hint(name, value), details={"field": name})
     try:
         return parse_address(value, kind)
     except InvalidAddress as error:

@@ -1,7 +1,7 @@
 """Response headers with the state behind a quote and its warnings. Bodies stay as in the published API.
 
 X-Swap-State: synced;block=23456789;age=12;tag=latest
-X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED
+X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED, PARAMETER_UNKNOWN;name=maxHop
 X-Swap-Witnesses: 2
 """
 
@@ -22,7 +22,9 @@ WITNESSES_HEADER = "X-Swap-Witnesses"
 MAX_CODES = 16  # a bound against hostile input; chosen
 
 _STATE = re.compile(r"([a-z]{1,20})(?:;block=([0-9]{1,18}))?(?:;age=([0-9]{1,12}))?(?:;tag=([a-z]{1,20}))?")
-_WARNING = re.compile(r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,6}))?")
+_WARNING = re.compile(
+    r"([A-Z][A-Z0-9_]{0,39})(?:;impact=(-?[0-9]{1,6}\.[0-9]{1,6}))?(?:;(?:name|closest)=[A-Za-z0-9_.-]{1,80}){0,2}"
+)
 
 
 class ReportedState(NamedTuple):

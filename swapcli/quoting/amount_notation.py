@@ -59,6 +59,8 @@ def _in_percent(text: str) -> WrittenAmount:
 def _read_number(written: str, text: str) -> str:
     """Return a number with separators and a suffix as a plain decimal. Raises `InvalidAmount`, which quotes `text`."""
     match = _SCALED.fullmatch(written)
+    if written.startswith("-"):
+        raise InvalidAmount("write amounts without a sign", hint='for example "1.5"')
     if match is None or not (match["whole"] or match["fraction"]):
         raise InvalidAmount(f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not an amount', hint=_hint(written))
     whole, fraction = re.sub("[,_]", "", match["whole"]), match["fraction"] or ""

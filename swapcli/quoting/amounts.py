@@ -167,4 +167,6 @@ def _describe(value: object) -> str:
 
 
 def _not_an_amount(text: str, hint: str) -> InvalidAmount:
+    if text.startswith("-"):
+        return InvalidAmount("write amounts without a sign", hint='for example "1.5"')
     return InvalidAmount(f'"{truncate(text, SHOWN_INPUT_CHARACTERS)}" is not an amount', hint=hint)

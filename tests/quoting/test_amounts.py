@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.order import Order
 from swapcli.core.model.token import Token, whole_tokens
+from swapcli.quoting.amount_notation import parse_notation
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount, read_amount, resolve_amount
 from swapcli.quoting.config import Settings
 from swapcli.quoting.quote_options import resolve_options
@@ -87,9 +88,9 @@ INVALID_AMOUNTS = [
 
 @pytest.mark.parametrize("text", INVALID_AMOUNTS)
 def test_invalid_text_is_not_an_amount(text: str) -> None:
-    with pytest.raises(InvalidAmount, match="is not an amount"):
+    with pytest.raises(InvalidAmount, match=r"is not an amount|without a sign"):
         parse_amount(text, 6, "USDC")
-    with pytest.raises(InvalidAmount, match="is not an amount"):
+    with pytest.raises(InvalidAmount, match=r"is not an amount|without a sign"):
         parse_raw_amount(text)
 
 
@@ -124,3 +125,10 @@ def test_any_text_is_an_amount_in_range_or_refused(text: str, places: int) -> No
     except InvalidAmount:
         return
     assert 1 <= amount < 2**256
+
+
+@pytest.mark.parametrize("text", ["-1", "-0.5", "-2k"])
+def test_a_sign_is_named_as_the_mistake(text: str) -> None:
+    for parse in (lambda: parse_notation(text), lambda: parse_amount(text, 18, "ETH"), lambda: parse_raw_amount(text)):
+        with pytest.raises(InvalidAmount, match=r"^write amounts without a sign$"):
+            parse()

@@ -62,8 +62,8 @@ def test_a_proof_made_by_hand_is_accepted_in_five_lines(tmp_path: Path) -> None:
         "Accepted: 100 A for 97 B, paper, block unknown.",
         "Replayed: 2 swaps, each as its pool's contract computes it.",
         "Proved over these 2 pools: no routing that trades each direction of a pool at most once pays over 97.561 B "
-        "(57.8 bps); no route of 3 hops without cycles and 0 of 4 directions, net of gas, pays over 95.661 B "
-        "(69.6 bps).",
+        "(57.8 bps); no route of at most 3 hops without cycles, with 0 of 4 directions skipped, net of gas, "
+        "pays over 95.661 B (69.6 bps).",
         "Taken on faith: nothing.",
         "Not checked: that the chain's pools are in this state and need this gas; pools that are not listed.",
     ]
@@ -446,3 +446,9 @@ def test_nine_of_ten_pools_of_the_embedded_markets_are_known() -> None:
         every += len(families)
         known += sum(each in checker().FAMILIES for each in families)
     assert known >= 0.9 * every
+
+
+def test_help_is_no_unreadable_proof() -> None:
+    for word in ("--help", "-h"):
+        ran = run(word)
+        assert (ran.returncode, "check_proof.py" in ran.stdout) == (0, True), ran.stdout

@@ -65,7 +65,8 @@ class DefinitionFields(FieldReader):
         names."""
         from swapcli.core.encoding.closest import closest_names, did_you_mean
 
-        hint = did_you_mean(closest_names(str(name), known)) or f"known {kind}s: {', '.join(known)}"
+        kinds = f"{kind[:-1]}ies" if kind.endswith("y") and kind != "key" else f"{kind}s"
+        hint = did_you_mean(closest_names(str(name), known)) or f"known {kinds}: {', '.join(known)}"
         return _config_error(path, f"unknown {kind} {describe(name)}", {"key": key or path}, hint)
 
     def text(self, key: str, default: str | None = None) -> str:

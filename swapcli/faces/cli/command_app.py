@@ -8,6 +8,7 @@ to Typer, whose commands `swapcli.faces.cli.lazy_group` builds from the same rec
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -54,6 +55,9 @@ class ArgumentText(NamedTuple):
 
     metavar: str
     text: str
+
+
+_NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
 
 
 class UsageError(Exception):
@@ -122,6 +126,15 @@ class RegisteredCommand(NamedTuple):
                     yield CommandParameter(field, annotation, group._field_defaults[field])
             else:
                 yield CommandParameter(name, function.__annotations__[name], known.get(name, ...))
+
+    def normalize(self, words: Sequence[str]) -> list[str]:
+        """Return the words as Typer reads them: with optional values joined, and with a negative number as VALUE
+        instead of an option."""
+        joined = self.join_optional_values(words)
+        if "--" in joined or not any(each.name == "value" for each in self.parameters()):
+            return joined
+        negative = [word for word in joined if _NEGATIVE_NUMBER(word)]
+        return [*(word for word in joined if word not in negative), "--", *negative] if negative else joined
 
     def join_optional_values(self, words: Sequence[str]) -> list[str]:
         """Return the words of a command line, with optional values joined to their options, as in --watch=5."""

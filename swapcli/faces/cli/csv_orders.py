@@ -34,7 +34,9 @@ _parse_cells: Final = partial(csv.reader, skipinitialspace=True)
 
 
 def has_titles(line: str) -> bool:
-    """Return whether a line is the title line of a CSV file of orders."""
+    """Return whether a line is the title line of a CSV file of orders, even with a separator that is not accepted."""
+    for separator in _SEPARATORS.keys() & set(line) if "," not in line else ():
+        line = line.replace(separator, ",")
     try:
         row = next(_parse_cells([line]), [])
     except csv.Error:

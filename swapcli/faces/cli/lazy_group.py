@@ -61,7 +61,7 @@ class PanelCommand(TyperCommand):
         words = args[: args.index("--")] if "--" in args else args
         ctx.meta[_IS_SHORT] = _SHORT in words and _LONG not in words
         try:
-            return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
+            return super().parse_args(ctx, self.registered.normalize(args) if self.registered else args)
         except typer.TyperException as error:
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]  # the parser does not know it

@@ -18,7 +18,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.balance_check import BalanceChecker
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, EndpointWork
-from swapcli.faces.service.endpoint_table import EVENT_STREAM, JSON, QUOTE_FORM, Endpoint
+from swapcli.faces.service.endpoint_table import EVENT_STREAM, JSON, QUOTE_FORM, Endpoint, known_names
 from swapcli.faces.service.error_responses import (
     JsonResponse,
     error_response,
@@ -32,7 +32,7 @@ from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.operations_pages import PageBuilder
 from swapcli.faces.service.order_costs import classify_order
-from swapcli.faces.service.quote_headers import with_witnesses
+from swapcli.faces.service.quote_headers import with_unknown, with_witnesses
 from swapcli.faces.service.quote_stream import RouteEvents
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.request_io import (
@@ -75,6 +75,7 @@ class EndpointHandler:
         self._path = path
         self._endpoints = tuple(endpoints)
         self._service = service
+        self._known: dict[tuple[str, str], frozenset[str]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Select the endpoint by method and network, and send its response."""
@@ -88,7 +89,7 @@ class EndpointHandler:
         endpoint = by_method[_method(scope)]
         body = await read_body(scope, receive)
         try:
-            request = _build_request(scope, network, endpoint, body)
+            request = _build_request(scope, network, endpoint, body, self._known_names(endpoint, network))
             work = self._read(endpoint, request)
             if endpoint.content_type == EVENT_STREAM:
                 return await self._service.events.stream(work, request, scope, receive, send)
@@ -111,7 +112,15 @@ class EndpointHandler:
         headers = response.headers
         if confirmation is not None:
             headers = with_witnesses(headers, confirmation.witnesses, is_confirmed=not confirmation.unconfirmed)
+        if request.unknown:
+            headers = with_unknown(headers, request.unknown)
         return await send_body(send, OK, endpoint.content_type.encode(), content, headers)
+
+    def _known_names(self, endpoint: Endpoint, network: Network) -> frozenset[str]:
+        key = endpoint.method, network.name
+        if key not in self._known:
+            self._known[key] = known_names(endpoint, network)
+        return self._known[key]
 
     def _read(self, endpoint: Endpoint, request: EndpointRequest) -> EndpointWork:
         """Read a request here, so that an invalid one costs no more than this; a long one is read on the worker
@@ -241,7 +250,9 @@ def _method(scope: Mapping[str, object]) -> str:
     return "GET" if method == "HEAD" else method
 
 
-def _build_request(scope: Scope, network: Network, endpoint: Endpoint, body: bytes) -> EndpointRequest:
+def _build_request(
+    scope: Scope, network: Network, endpoint: Endpoint, body: bytes, known: frozenset[str]
+) -> EndpointRequest:
     context = get_context(scope)
     return EndpointRequest(
         network=network,
@@ -253,4 +264,7 @@ def _build_request(scope: Scope, network: Network, endpoint: Endpoint, body: byt
         api_key=context.api_key,
         built=[],
         searches_afresh=endpoint.content_type == EVENT_STREAM,
+        known=known,
+        refuses_unknown=endpoint.is_own,
+        unknown=[],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,6 +15,7 @@ from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.worker_thread import IsCancelled
 from swapcli.interface.requests import OrderRequest
+from swapcli.interface.unknown_parameters import UnknownParameter, find_unknown
 from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.sources.local_quotes import BuiltRoute
 from swapcli.state.rpc.node import StateOverrideNode
@@ -34,6 +35,9 @@ class EndpointRequest(NamedTuple):
     path. `api_key` is the request's valid API key, or None. `built` collects the routes and states behind the
     response's payloads. With `searches_afresh`, the quote depends only on the order and the state, not on earlier
     searches.
+
+    Parameters and fields that are not among the `known` names are refused if `refuses_unknown` is set, otherwise
+    collected in `unknown`.
     """
 
     network: Network
@@ -45,6 +49,9 @@ class EndpointRequest(NamedTuple):
     api_key: ApiKey | None
     built: list[BuiltRoute]
     searches_afresh: bool = False
+    known: frozenset[str] | None = None
+    refuses_unknown: bool = False
+    unknown: list[UnknownParameter] = []  # noqa: RUF012 (never changed: with `known`, the request has its own)
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
         """Record a payload's route and state, which are confirmed before the response is sent, and return the
@@ -55,7 +62,7 @@ class EndpointRequest(NamedTuple):
     def query_pairs(self) -> list[tuple[str, str]]:
         """Decode the query. Raises `InvalidInput`."""
         try:
-            return parse_qsl(
+            pairs = parse_qsl(
                 self.query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS
             )
         except UnicodeError:
@@ -66,6 +73,8 @@ class EndpointRequest(NamedTuple):
                 hint="send each parameter once",
                 details={"field": "query"},
             ) from None
+        self._check_names(name for name, _ in pairs)
+        return pairs
 
     def json_body(self) -> object:
         """Parse the body as JSON. Raises `InvalidInput`, also if its content type is not JSON."""
@@ -73,7 +82,18 @@ class EndpointRequest(NamedTuple):
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
         if media_type != _JSON or any(charset != "utf-8" for charset in charsets):
             raise InvalidInput(f"the body must be JSON, sent with the header Content-Type: {_JSON}")
-        return parse_json(self.body)
+        document = parse_json(self.body)
+        if isinstance(document, dict):
+            self._check_names(document)
+        return document
+
+    def _check_names(self, names: Iterable[str]) -> None:
+        if self.known is None:
+            return
+        found = find_unknown(names, self.known)
+        if found and self.refuses_unknown:
+            raise found[0].error
+        self.unknown[:] = found
 
 
 class EndpointResponse(NamedTuple):

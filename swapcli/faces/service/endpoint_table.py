@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, get_type_hints
 
 from swapcli.core.model.api_version import ApiVersion, version_of_path
 from swapcli.core.model.network import Kind, Network
@@ -68,6 +68,8 @@ class Endpoint(NamedTuple):
     types, recognizable by its required fields. `summary` and `description` are published in the OpenAPI document.
 
     `use` is how the response uses prices: by default as a transaction does.
+
+    An endpoint that `is_own` is not part of the published API, so it refuses parameters that do not exist.
     """
 
     operation_id: str
@@ -85,6 +87,7 @@ class Endpoint(NamedTuple):
     content_type: str = JSON
     description: str = ""
     use: PriceUse = PriceUse.PAYLOAD
+    is_own: bool = False
 
     @property
     def is_v2(self) -> bool:
@@ -158,7 +161,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
         ({"type": "string"}, json_types.RouteNotFoundJson),
-        endpoints.route_picture, _all_networks, describe_picture, content_type=SVG,
+        endpoints.route_picture, _all_networks, describe_picture, content_type=SVG, is_own=True,
         description="The route that `route` finds for the same parameters, as a picture. Its colors follow the"
         " reader's light or dark mode.",
         use=PriceUse.SHOWN,
@@ -216,6 +219,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         Endpoint(
             "decode", "POST", "/{network}/decode", V1, "Decode a transaction before you sign it",
             (document_types.DecodedDocumentJson,), partial(endpoints.decode, parse), networks, body=(body,),
+            is_own=True,
             description="Returns the call that the bytes make and the dangers of signing it. A swap is compared with a"
             " fresh quote, so the response is 503 if the service has no prices for transactions. No node checks or"
             " simulates the transaction.",
@@ -242,7 +246,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         "routeEventsV2", "GET", "/{network}/v2/route/events", V2, "Follow the best route, block by block",
         ({"type": "string"},),
         partial(endpoints.route, requests.ROUTE_V2), _has_v2, partial(describe_order, requests.ROUTE_V2),
-        content_type=EVENT_STREAM,
+        content_type=EVENT_STREAM, is_own=True,
         description="Server-sent events for the parameters of the V2 route. A `quote` event is sent at once, then at"
         " each block that changes the route. Its data is JSON: the V2 route response in `quote`, the pool state in"
         " `state` (`kind`, `block`, `ageS`, `tag`) and warning codes in `warnings`. After 15 seconds without"
@@ -358,6 +362,23 @@ _HEALTH_SUFFIXES = tuple(
 def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
     """Return the endpoints that exist on a network, in the order of the table."""
     return tuple(endpoint for endpoint in ENDPOINTS if endpoint.exists_on(network))
+
+
+def known_names(endpoint: Endpoint, network: Network) -> frozenset[str]:
+    """Return the names of an endpoint's parameters and fields, and of those of all published endpoints.
+
+    Clients send the parameters of one version to the other, and those of a transaction to a route. An endpoint of
+    swapcli's own with a body has only its own fields.
+    """
+    if endpoint.is_own and endpoint.body:
+        return frozenset(_names(endpoint, network))
+    published = (each for each in _NETWORK_ENDPOINTS if not each.is_own)
+    return frozenset(name for each in (endpoint, *published) for name in _names(each, network))
+
+
+def _names(endpoint: Endpoint, network: Network) -> list[str]:
+    fields = [name for body in endpoint.body for name in get_type_hints(body)]
+    return [*(each.name for each in endpoint.parameters(network)), *fields]
 
 
 def canonical_path(path: str) -> str:

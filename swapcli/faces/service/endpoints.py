@@ -94,7 +94,10 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
 
     def find(is_cancelled: IsCancelled) -> EndpointResponse:
         answer = _quote(registry, request, checked, is_cancelled)
-        document = {**render_result(answer.result, request.network), **_details(registry, terms, checked.order, answer)}
+        document = {
+            **render_result(answer.result, request.network),
+            **_details(registry, request, checked.order, answer),
+        }
         return EndpointResponse(document, quote_headers(terms, answer))
 
     return EndpointWork(find, checked.order)
@@ -328,13 +331,14 @@ def _order_and_build(
 
     def find_and_build(is_cancelled: IsCancelled) -> EndpointResponse:
         answer, payload = _quote_and_build(registry, request, checked, is_cancelled)
-        return _detailed_response(registry, checked.order, answer, payload, render(answer, payload))
+        return _detailed_response(registry, request, checked.order, answer, payload, render(answer, payload))
 
     return EndpointWork(find_and_build, checked.order)
 
 
 def _detailed_response(
     registry: MarketRegistry,
+    request: EndpointRequest,
     order: OrderRequest,
     answer: LocalQuote,
     payload: UnsignedTransaction,
@@ -344,7 +348,7 @@ def _detailed_response(
     the swap, if there is one for the network."""
     terms = _terms(registry, order)
     headers = quote_headers(terms, answer, payload=payload)
-    details = _details(registry, terms, order, answer, payload)
+    details = _details(registry, request, order, answer, payload)
     detailed = {**document, "route": {**document["route"], **details}} if details else document
     if not order.details:
         return EndpointResponse(detailed, headers)
@@ -372,7 +376,7 @@ def _with_route_witnesses(document: Mapping[str, Any], witnesses: int) -> Mappin
 
 def _details(
     registry: MarketRegistry,
-    terms: SwapTerms,
+    request: EndpointRequest,
     order: OrderRequest,
     answer: LocalQuote,
     payload: UnsignedTransaction | None = None,
@@ -384,8 +388,10 @@ def _details(
     proof = _proof(answer)
     if not order.details and not proof:
         return {}
-    quoted = terms._replace(recipient=None, integrator=answer.result.integrator)
-    fields = {**render_quote_fields(compute_figures(answer, quoted, payload), answer.network), **proof}
+    quoted = _terms(registry, order)._replace(recipient=None, integrator=answer.result.integrator)
+    figures = compute_figures(answer, quoted, payload)
+    figures = figures._replace(warnings=(*figures.warnings, *(each.finding for each in request.unknown)))
+    fields = {**render_quote_fields(figures, answer.network), **proof}
     return {**fields, **_advice(answer, registry)} if order.advice else fields
 
 

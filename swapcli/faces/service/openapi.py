@@ -82,8 +82,9 @@ _STATE_HEADERS = {
     ),
     WARNINGS_HEADER: (
         "Warning codes separated by commas; absent if there are none. `PRICE_IMPACT_HIGH` includes the price impact"
-        " as a fraction. Warnings never reject a request.",
-        r"^[A-Z0-9_]+(;impact=-?[0-9.]+)?(, [A-Z0-9_]+(;impact=-?[0-9.]+)?)*$",
+        " as a fraction, and `PARAMETER_UNKNOWN` the name of a parameter that does not exist and the closest name."
+        " Warnings never reject a request.",
+        r"^[A-Z0-9_]+(;[a-z]+=[A-Za-z0-9_.-]+)*(, [A-Z0-9_]+(;[a-z]+=[A-Za-z0-9_.-]+)*)*$",
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),
     WITNESSES_HEADER: (

@@ -131,7 +131,10 @@ def _terms(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]
         return ()
     is_required = accepted.needs_terms
     default = {} if is_required else {"default": DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT}
-    text = "Maximum slippage below the quote, in percent, rounded down to four decimals."
+    text = (
+        "Maximum slippage below the quote, in percent, rounded down to four decimals. The operator's max_slippage only"
+        " adds a warning."
+    )
     return (
         Parameter("slippage", slippage_schema(accepted.slippage) | default, text, is_required=is_required),
         Parameter("destination", ADDRESS[network.kind], "Recipient of the output.", is_required=is_required),

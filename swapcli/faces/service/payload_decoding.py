@@ -56,7 +56,7 @@ def decode_request(
     """
     from swapcli.payload.decode.decode_payload import decode_payload
     from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
-    from swapcli.payload.review.reviewed_payload import Signing, SlippageLimits
+    from swapcli.payload.review.reviewed_payload import FactNames, Signing, SlippageLimits
     from swapcli.quoting.review.decoded_payload import DecodedPayload
     from swapcli.quoting.review.payload_review import review_payload
 
@@ -69,7 +69,9 @@ def decode_request(
         payload = GivenTransaction(parse_calldata(given.calldata), to=given.to, value=given.value)
     call = decode_payload(payload, network.wrapped_native_address)
     source = _BoundedSource(open_source(_tokens_of(call)), registry, is_cancelled)
-    signing = Signing(given.to, given.value, given.sender, given.recipient)
+    signing = Signing(
+        given.to, given.value, given.sender, given.recipient, names=FactNames("to", "value", "sender", "destination")
+    )
     limits = SlippageLimits(registry.rules.terms.slippage_ppm, registry.rules.max_slippage_ppm)
     now_s = registry.network_time_s(network.name)
     review = review_payload(call, source, signing, now_s, limits)

@@ -23,6 +23,7 @@ from swapcli.interface.state_headers import (
     render_state,
     render_warnings,
 )
+from swapcli.interface.unknown_parameters import UnknownParameter
 from swapcli.quoting.quote_figures import find_warnings
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -73,6 +74,14 @@ def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> H
     if not is_confirmed:
         others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
         found[WARNINGS_HEADER] = ", ".join([*others, FindingCode.STATE_UNCONFIRMED])
+    return tuple(found.items())
+
+
+def with_unknown(headers: Headers, unknown: Iterable[UnknownParameter]) -> Headers:
+    """Return the headers of a response with a warning for each unknown parameter of its request."""
+    found = dict(headers)
+    others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
+    found[WARNINGS_HEADER] = ", ".join([*others, *(each.header_word for each in unknown)])
     return tuple(found.items())
 
 

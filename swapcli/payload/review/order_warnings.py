@@ -37,7 +37,7 @@ def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | N
     elif recipient == signing.to:
         yield FindingCode.RECIPIENT_DIFFERS.finding("the output stays in the router, where anyone can take it")
     elif expected is not None and recipient != expected and recipient != SENDER:
-        whose = "--destination" if signing.recipient else "you"
+        whose = signing.names.recipient if signing.recipient else "you"
         yield FindingCode.RECIPIENT_DIFFERS.finding(
             f"the output goes to {review.shown(recipient)}, not to {whose} ({review.shown(expected)})",
         )

@@ -17,10 +17,20 @@ from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.decoded_replay import ReviewedSwap
 
 
+class FactNames(NamedTuple):
+    """The names under which a user gives the facts about a transaction: by default, the options of `swapcli decode`."""
+
+    to: str = "--to"
+    value: str = "--value"
+    sender: str = "--from"
+    recipient: str = "--destination"
+
+
 class Signing(NamedTuple):
     """The known facts about the transaction besides the calldata; addresses are canonical, `value` is in wei.
 
     `recipient` is the intended recipient of the output, by default the sender. `integrator` may earn on the swap.
+    Warnings about missing facts have their `names`.
     """
 
     to: str | None = None
@@ -28,6 +38,7 @@ class Signing(NamedTuple):
     sender: str | None = None
     recipient: str | None = None
     integrator: Integrator | None = None
+    names: FactNames = FactNames()
 
 
 class SlippageLimits(NamedTuple):

@@ -61,6 +61,8 @@ def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall
 
 def deserialise_call_with_rest(felts: Sequence[int], *, amount_out: int = 0) -> tuple[RouterCall, int]:
     """Return the call of `deserialise_call`, and the number of felts after its end. Raises `InvalidInput`."""
+    if not felts:
+        raise InvalidInput("the list is empty", hint="give the felts of a call, or a list of transactions")
     reader = _Reader(felts)
     route = _read_route(reader, amount_out)
     count = check_range("swaps", reader.next("swaps"), 1, reader.left // _FELTS_PER_SWAP + 1)

@@ -310,7 +310,7 @@ class Settings(NamedTuple):
     max_impact_ppm: int = setting(
         DEFAULT_MAX_IMPACT_PPM,
         value_types.PERCENTAGE,
-        "Price impact in percent above which no transaction is built.",
+        "Price impact in percent above which no transaction is built (serve only warns).",
         key="max_impact",
     )
     slippage_warning_ppm: int = setting(
@@ -322,7 +322,7 @@ class Settings(NamedTuple):
     max_slippage_ppm: int = setting(
         DEFAULT_MAX_SLIPPAGE_PPM,
         value_types.PERCENTAGE,
-        "Slippage in percent above which no transaction is built.",
+        "Slippage in percent above which no transaction is built (serve warns up to 100, V2 to 49).",
         key="max_slippage",
     )
     max_fee_usd: float = setting(
@@ -424,6 +424,9 @@ class Settings(NamedTuple):
         value_types.REDIS_URL,
         "Redis server that sync --watch publishes to; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
+    )
+    mcp_tools: tuple[str, ...] = setting(
+        (), value_types.TEXTS, "The only tools that swapcli mcp offers. Default: all.", example="[quote, price]"
     )
     service: ServiceSettings = ServiceSettings()
     networks: Mapping[str, NetworkSettings] = MappingProxyType({})

@@ -248,7 +248,8 @@ class _FileReader:
         if key not in TABLE:
             group, nested, _ = key.partition(".")
             siblings = [known for known in TABLE if known.startswith(f"{group}.")]
-            _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, *NAMED_TABLES])
+            place = RawValue(None, "", f"{self._path}: {key}", None, self._source).lined_place.removesuffix(f" {key}")
+            _refuse_unknown(f"{place} key", key, siblings if nested else [*TABLE, *_GROUPS, *NAMED_TABLES])
         elif value is not None:
             yield key, self._given(key, value)
 

@@ -138,6 +138,28 @@ class MarketOpener:
         store.close()
         return None
 
+    def find_quotable_store(self, name: str) -> Store | None:
+        """Return the same for quotes, which must not show amounts that contradict the user's definition of a token.
+
+        Raises `ConfigError` if the store has other decimals, which come from the chain.
+        """
+        store = self.find_store(name)
+        if store is None:
+            return None
+        from swapcli.core.networks.catalogue import own_tokens
+        from swapcli.core.networks.token_facts import TokenFacts, check_token_facts
+
+        for token in own_tokens(store.network):
+            stored = store.find_tokens(token.address).get(token.address)
+            if stored is not None:
+                facts = TokenFacts(stored.decimals, stored.symbol)
+                try:
+                    check_token_facts(store.network, token, facts, checks_symbol=False)
+                except ConfigError:
+                    store.close()
+                    raise
+        return store
+
     def open_store(self, name: str) -> Store:
         """Open the store of the network called `name`. Raises the same errors as `find_store`, and `ConfigError` if
         there is none."""

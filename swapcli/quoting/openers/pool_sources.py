@@ -26,7 +26,7 @@ class PoolSourceOpener:
 
         If there is neither, the source finds the pools of each order once it has a node.
         """
-        store = self._markets.find_store(name)
+        store = self._markets.find_quotable_store(name)
         if store is not None:
             return self._over_store(store)
         return self.open_embedded(name) if self._markets.has_embedded(name) else self.open_finding(name)

@@ -200,7 +200,7 @@ class _StoreFile(NamedTuple):
 
 def _network_and_store(markets: MarketOpener, name: str) -> tuple[Network, _StoreFile | None]:
     """Return a network and its store, if any. A network that only a store knows comes from that store."""
-    store = markets.find_store(name)
+    store = markets.find_quotable_store(name)
     if store is None:
         return markets.networks.find(name), None
     with store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from swapcli.core.encoding.http_body import MAX_BODY_BYTES
 from swapcli.core.encoding.text import printable
@@ -41,14 +42,16 @@ def parse_sync_filter(
     from_block: str | None,
     *,
     extended: bool = False,
+    stored: Mapping[str, Token] = MappingProxyType({}),
 ) -> SyncFilter:
-    """Parse the filter of a sync. `extended` adds protocols that the Fibrous API does not list.
+    """Parse the filter of a sync. `extended` adds protocols that the Fibrous API does not list. `stored` are the tokens
+    in the network's store, which symbols may also name.
 
     Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`.
     """
     return SyncFilter(
         protocols=_parse_protocols(network, protocols, extended=extended),
-        tokens=None if tokens is None else _parse_tokens(network, tokens),
+        tokens=None if tokens is None else _parse_tokens(network, tokens, stored),
         min_liquidity_usd=_parse_usd(min_liquidity),
         from_block=_parse_block(from_block),
     )
@@ -94,7 +97,9 @@ def read_token_lists(
     Invalid entries are omitted, with a note. Raises `InvalidInput` or `UpstreamError` if a list is unusable.
     """
     listed = ListedTokens([], {}, [])
-    for value in values:
+    # The name of a list may contain commas.
+    given = [each for value in values for each in ([value] if value.startswith(_LIST_MARK) else split_lists([value]))]
+    for value in given:
         if not value.startswith(_LIST_MARK):
             listed.names.append(value)
             continue
@@ -165,19 +170,20 @@ def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) 
     return notes
 
 
-def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
-    found = frozenset(_parse_token(network, name) for name in split_lists(names))
+def _parse_tokens(network: Network, names: Sequence[str], stored: Mapping[str, Token]) -> frozenset[str]:
+    found = frozenset(_parse_token(network, name, stored) for name in split_lists(names))
     if len(found) < 2:
         raise InvalidOption("--tokens: name at least two tokens; a pool is synced if all its tokens are named")
     return found
 
 
-def _parse_token(network: Network, name: str) -> str:
-    """Return the address of a token, from the catalogue or any address; the native token becomes its wrapped form."""
+def _parse_token(network: Network, name: str, stored: Mapping[str, Token] = MappingProxyType({})) -> str:
+    """Return the address of a token, from the catalogue, the `stored` tokens or any address; the native token becomes
+    its wrapped form."""
     name = without_chain(name, network)
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)
-    token = find_token(name, network, {})
+    token = find_token(name, network, stored)
     return network.to_wrapped(token.address)
 
 

@@ -37,6 +37,7 @@ from swapcli.state.temporary_folders import memory_folder, store_folder
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from swapcli.core.model.token import Token
     from swapcli.quoting.openers.choose_source import SourceChooser
 
 _SUBSCRIBED = "the node announces new blocks again"
@@ -159,6 +160,15 @@ class OpenSync(NamedTuple):
             yield on_block
 
 
+def _stored_tokens(sources: SourceChooser, network: str) -> Mapping[str, Token]:
+    """Return the tokens in the store of a network; none without a store."""
+    store = sources.markets.find_store(network)
+    if store is None:
+        return {}
+    with store:
+        return store.read_tokens()
+
+
 @contextmanager
 def open_sync(
     sources: SourceChooser,
@@ -185,6 +195,7 @@ def open_sync(
         request.min_liquidity,
         request.from_block,
         extended=settings.extended_protocols,
+        stored=_stored_tokens(sources, network.name) if names else {},
     )
     if request.publishes and settings.publish_url is not None:
         from swapcli.state.feed.redis_client import require_redis

@@ -117,3 +117,23 @@ def test_a_call_of_many_swaps_is_decoded_in_bounded_time(service: InProcessServi
     started_s = time.perf_counter()
     assert service.post("/base/decode", {**body, "calldata": repeated}).status_code in (200, 400)
     assert time.perf_counter() - started_s < 5
+
+
+def test_from_is_the_sender_as_in_the_command(service: InProcessService) -> None:
+    body = transaction(service, "base")
+    account = body.pop("destination")
+    stolen = body["calldata"].replace(account[2:], OTHER[2:])
+    for field in ("sender", "from"):
+        assert decode(service, "base", {**body, field: account}).get("dangers") is None
+        assert "RECIPIENT" in " ".join(decode(service, "base", {**body, "calldata": stolen, field: account})["dangers"])
+    answer = service.post("/base/decode", {**body, "sender": account, "from": OTHER})
+    assert (answer.status_code, answer.json()["message"]) == (400, "from is not the sender in the field sender")
+
+
+def test_missing_facts_are_named_by_their_fields(service: InProcessService) -> None:
+    body = transaction(service, "base")
+    del body["destination"], body["value"]
+    messages = " ".join(each["message"] for each in decode(service, "base", body)["warnings"])
+    assert "(value)" in messages
+    assert "(sender or destination)" in messages
+    assert "--" not in messages

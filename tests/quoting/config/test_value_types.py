@@ -165,7 +165,7 @@ def test_variables_of_other_programs_are_ignored() -> None:
 )
 def test_an_unknown_key_names_the_file_and_the_closest(text: str, key: str, closest: str) -> None:
     error = refused(text)
-    assert error.message == f'{DEFAULT_FILE}: key "{key}": no such setting'
+    assert error.message == f'{DEFAULT_FILE}:1: key "{key}": no such setting'
     assert error.hint == f"did you mean {closest}?"
 
 

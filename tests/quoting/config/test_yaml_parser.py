@@ -82,7 +82,7 @@ def test_an_empty_file_sets_nothing(text: str) -> None:
         ("a: &x 1\nb: *x\n", ":1: anchors and aliases (& and *) are not supported"),
         ("a: *x\n", ":1: anchors and aliases (& and *) are not supported"),
         ("&x a: 1\n", ":1: anchors and aliases (& and *) are not supported"),
-        ("<<: {max_hops: 1}\n", ': key "<<": no such setting'),
+        ("<<: {max_hops: 1}\n", ':1: key "<<": no such setting'),
         ("network: !!python/object:os.system x\n", ":1: tags (!) are not supported"),
         ("network: !x base\n", ":1: tags (!) are not supported"),
         ("? [a]\n: b\n", ":1: a key must be text"),

@@ -2,14 +2,17 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_time
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
-from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat, print_note
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 
@@ -75,9 +78,10 @@ def create(
     """
     session = open_session(output, settings_of(keys_file=keys_file))
     file = session.keys_file()
-    created = _store(session).create(
-        name, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires
-    )
+    with _named_options():
+        created = _store(session).create(
+            name, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires
+        )
     if created.others:
         count, ids = len(created.others) + 1, ", ".join(each.id for each in created.others)
         session.output.warn_sentence(
@@ -87,7 +91,7 @@ def create(
         session.output.print_document(created)
         return
     print(created.key)
-    print_note(
+    session.output.note(
         f"save the key now: it is not shown again; {file} stores only its digest, with the id {created.record.id}"
     )
 
@@ -113,8 +117,22 @@ def change(
     apply.
     """
     session = open_session(output, settings_of(keys_file=keys_file))
-    changed = _store(session).change(key, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires)
+    with _named_options():
+        changed = _store(session).change(
+            key, limit=limit, streams=streams, networks=networks, quota=quota, expires=expires
+        )
     _print_key(session, changed)
+
+
+@contextmanager
+def _named_options() -> Iterator[None]:
+    """Name the option in errors that begin with the name of a plan's part."""
+    try:
+        yield
+    except InvalidOption as error:
+        if error.message.partition(":")[0] not in ("limit", "streams", "networks", "quota", "expires"):
+            raise
+        raise InvalidOption(f"--{error.message}", hint=error.hint, details=error.details) from None
 
 
 @app.command("list", formats=LIST_FORMATS)
@@ -127,7 +145,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
     found = _store(session).list()
     if found.problem is not None:
-        print_note(f"the last use of the keys is unknown: {found.problem}")
+        session.output.note(f"the last use of the keys is unknown: {found.problem}")
     session.output.print_list(found, _view, if_empty="no keys yet; swapcli keys create NAME creates one")
 
 

@@ -3,11 +3,12 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli import ConfigError, InvalidOption, UnknownNetwork, __version__
+from swapcli.core.model.live_and_check_modes import LiveMode
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -63,6 +64,7 @@ def mcp(
             OptionalValue(str(DEFAULT_PORT), str.isdecimal),
         ),
     ] = None,
+    tools: Annotated[str | None, option("--tools", "Offer only these tools: quote,price.", SERVER, "LIST")] = None,
     print_skill: Annotated[bool, option("--print-skill", "Print a skill file for agents, and exit.", OUTPUT)] = False,
     source: SourceOptions,
     config: options.ConfigFile = None,
@@ -86,7 +88,10 @@ def mcp(
 
     def open_settings() -> "Session":
         return open_session(
-            OutputOptions(config=config), settings_of(source), rpc_url=source.rpc_url, offline=source.offline
+            OutputOptions(config=config),
+            settings_of(source, mcp_tools=tools),
+            rpc_url=source.rpc_url,
+            offline=source.offline,
         )
 
     def find_network(name: str) -> "Network":
@@ -98,6 +103,7 @@ def mcp(
     session = open_settings()
     if source.market == STDIN:
         raise InvalidOption("--market - reads stdin, which the agent uses", hint="give a file name")
+    session.markets.file_market()  # without it, every call would fail with the same error
     if find_spec("mcp") is None:
         raise INSTALL
     port = None if http is None else _parse_port(http)
@@ -109,7 +115,11 @@ def mcp(
     from swapcli.faces.mcp.protocol_server import HTTP_PATH, build_http_app, build_server, serve_stdio
 
     given = {name: value for name, value in source._asdict().items() if value not in (None, False)}
-    server_options = ServerOptions(given if config is None else given | {"config": config})
+    server_options = ServerOptions(
+        given if config is None else given | {"config": config},
+        _check_tools(session.settings.mcp_tools, "mcp_tools" if tools is None else "--tools"),
+        uses_no_node=source.offline or (source.rpc_url is None and session.settings.live is LiveMode.NEVER),
+    )
     enable_garbage_collection()
     caller = ToolCaller(server_options, find_network, has_market_file=session.settings.market is not None)
     server = build_server(
@@ -138,6 +148,20 @@ def mcp(
         raise
     finally:
         caller.stop()
+
+
+def _check_tools(names: Sequence[str], place: str) -> tuple[str, ...]:
+    """Return the names of the only tools to offer. Raises `InvalidOption` for an unknown one."""
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+    from swapcli.core.encoding.text import printable, truncate
+    from swapcli.faces.cli.tools.tool_table import TOOLS
+
+    known = [each.name for each in TOOLS]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(closest_names(name, known)) or f"tools: {', '.join(known)}"
+            raise InvalidOption(f'{place}: no tool "{printable(truncate(name, 40))}"', hint=hint)
+    return tuple(names)
 
 
 def _parse_port(text: str) -> int:
@@ -180,5 +204,5 @@ def _tools(server: ServerOptions) -> "list[Tool]":
             each.reads_nodes and "offline" not in server.values,
         )
         for each in TOOLS
-        if not (each.needs_node and "offline" in server.values)
+        if server.offers(each)
     ]

@@ -17,6 +17,7 @@ from swapcli.core.model.number_format import (
 )
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.quote import NO_PROOF_BPS, GasValueSource
+from swapcli.core.model.state_source import PAST
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.units import BPS
@@ -348,7 +349,7 @@ def _state(figures: QuoteFigures) -> Fact:
         return Fact("State", "unknown", f"{name} does not report it")
     age = format_age(age_s) if age_s is not None else ""
     left_s = figures.expires_at_s - figures.quoted_at_s if age_s is not None else 0
-    validity = f"valid for another {left_s} s" if left_s > 0 else ""
+    validity = f"valid for another {left_s} s" if left_s > 0 and state.kind != PAST else ""
     quoted_by = f"quoted by {printable(state.service_url)}" if state.service_url else printable(state.description)
     note = ", ".join(filter(None, [describe_block(state), age, validity, quoted_by]))
     if figures.changing_pools:

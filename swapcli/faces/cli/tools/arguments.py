@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from swapcli import InvalidAmount, InvalidOption
+from swapcli import InvalidAmount, InvalidOption, ModelledState
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
@@ -47,6 +47,7 @@ _WHOLE_DOCUMENT = ("--json", f"--get={WHOLE}")
 """Options that let the command treat an agent's tool as a program: with --get, prices that are not real are an error
 unless the user requested them."""
 _BOOLEANS = {"true": True, "false": False}
+OFFLINE: Final = "offline"
 _ORDER_EXAMPLE = 'as in [{"tokenIn": "ETH", "tokenOut": "USDC", "amount": "1.5"}]'
 _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -71,9 +72,19 @@ class CommandLine(NamedTuple):
 
 class ServerOptions(NamedTuple):
     """The options set on the server's own command line, by parameter. They apply to every tool that has them, and
-    agents cannot change them."""
+    agents cannot change them. If `tools` is not empty, the server has only the tools with these names.
+
+    If the server `uses_no_node`, a transaction still needs the argument `offline`, which only the user may request: the
+    person who starts the server does not see what an agent builds.
+    """
 
     values: Mapping[str, object] = MappingProxyType({})
+    tools: tuple[str, ...] = ()
+    uses_no_node: bool = False
+
+    def offers(self, tool: ToolDefinition) -> bool:
+        """Return whether the server has a tool."""
+        return (not self.tools or tool.name in self.tools) and not (tool.needs_node and OFFLINE in self.values)
 
 
 NO_SERVER_OPTIONS = ServerOptions()
@@ -140,6 +151,8 @@ def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: 
     for name in given:
         if name not in allowed and name not in tool.own_arguments():
             raise _unknown_argument(tool, name, [*allowed, *tool.own_arguments()], server)
+    if server.uses_no_node and tool.builds and not _is_true(given.get(OFFLINE)):
+        raise ModelledState("this server uses no node, so a transaction may be built on modelled prices")
     alternative = PAYLOAD if PAYLOAD in given else None
     for name in () if alternative else tool.required:
         if name not in given:
@@ -171,7 +184,11 @@ def _check_places(command: Mapping[str, Any]) -> None:
 
 def allowed_parameters(tool: ToolDefinition, server: ServerOptions) -> dict[str, CommandParameter]:
     """Return the parameters that an agent may set on this server, by name."""
-    return {name: each for name, each in tool.parameters().items() if name not in server.values}
+    return {
+        name: each
+        for name, each in tool.parameters().items()
+        if name not in server.values or (tool.builds and name == OFFLINE)
+    }
 
 
 def _option_words(option: OptionText, value: object) -> Iterator[str]:
@@ -203,6 +220,10 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
     if not isinstance(value, str):
         raise _wrong_type(name, "a string" if types == ("string",) else "a number", value)
     return _check_text(name, value, MAX_STDIN_TEXT if name == tool.stdin else MAX_TEXT)
+
+
+def _is_true(value: object) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() == "true")
 
 
 def _read_boolean(name: str, value: object) -> bool:
@@ -251,6 +272,8 @@ def _order_lines(value: object) -> str:
     orders = _read_list(value)
     if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
         raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
+    if orders == [value]:
+        raise InvalidOption(f"orders: expected an array of orders, not {_shown(value)}", hint=_ORDER_EXAMPLE)
     lines, names = [], set[str]()
     for number, written in enumerate(orders, start=1):
         order = with_current_keys(written) if isinstance(written, dict) else {}

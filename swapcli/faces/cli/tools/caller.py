@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -74,12 +74,14 @@ class ToolCaller:
     async def call(self, name: str, arguments: Mapping[str, Any], report: ReportProgress) -> ToolResult:
         """Call a tool. Every error becomes a result; only cancellation is raised."""
         tool = find_tool(name)
+        if tool is not None and not self._options.offers(tool):
+            tool = None
         try:
             if not _is_json(arguments):
                 arguments = {}  # which an error may repeat
                 raise InvalidOption("a number is too large", hint="write it as text")
             if tool is None:
-                raise _unknown_tool(name)
+                raise _unknown_tool(name, [each.name for each in TOOLS if self._options.offers(each)])
             progress = asyncio.create_task(_report_each(PROGRESS_S, tool.name, report))
             try:
                 return await self._result(tool, split_arguments(tool, arguments, self._options))
@@ -89,7 +91,11 @@ class ToolCaller:
             error = cast("ErrorJson", failed.error)
         except Exception as raised:
             error = error_document(report_of(raised))
-        document = bounded_echoes(dict(tool_error(tool, arguments, error)), arguments)
+        explained = tool_error(tool, arguments, error)
+        helper = find_tool(explained["next"].get("tool") or "")
+        if helper is not None and not self._options.offers(helper):
+            explained = {**explained, "next": {"reason": explained["next"]["reason"]}}
+        document = bounded_echoes(dict(explained), arguments)
         return ToolResult(fit(document), is_error=True)
 
     def stop(self) -> bool:
@@ -261,8 +267,7 @@ def _is_json(arguments: Mapping[str, Any]) -> bool:
     return True
 
 
-def _unknown_tool(name: str) -> InvalidOption:
-    names = [each.name for each in TOOLS]
+def _unknown_tool(name: str, names: Sequence[str]) -> InvalidOption:
     closest = closest_names(name, names)
     hint = did_you_mean(closest) or f"tools: {', '.join(names)}"
     return InvalidOption(f'no tool "{printable(truncate(name, 40))}"', hint=hint, details={"closest": closest})

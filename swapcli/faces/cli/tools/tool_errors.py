@@ -112,7 +112,7 @@ def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
         renamed = {name: arguments[each] for each, name in step.renamed.items() if each in arguments}
         return {"tool": step.tool, "arguments": kept | renamed, "reason": step.reason}
     if error["exitCode"] == _USAGE_STATUS:
-        return _without_call(_CORRECT)
+        return _without_call(_CORRECT if error.get("hint") else "correct the call as the message describes")
     return _without_call("tell the user the message and the hint")
 
 

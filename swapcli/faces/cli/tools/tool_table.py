@@ -32,7 +32,8 @@ class ToolDefinition(NamedTuple):
     output in `DOCUMENTS`. If the output is a list, it goes into the field `list_field` of an object. `description` is
     for agents. `defaults` are values that the agent cannot set, and `stdin` is the argument that is passed on stdin.
     `paged` is the list to which limit and offset apply. With `takes_payload`, the argument payload replaces the
-    required ones. With `has_proof`, the server keeps the file that the command writes for --proof.
+    required ones. With `has_proof`, the server keeps the file that the command writes for --proof. A tool that `builds`
+    returns a transaction.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ToolDefinition(NamedTuple):
     has_proof: bool = False
     reads_nodes: bool = True
     needs_node: bool = False
+    builds: bool = False
 
     def own_arguments(self) -> tuple[str, ...]:
         """Return the arguments that the server handles, rather than the command."""
@@ -132,7 +134,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         " verdict if a node can run one. Returns the payload's URI for decode, check and wallets. Signs and sends"
         " nothing.",
         ("raw", *tool_arguments("build_transaction"), "sender", "deadline", "simulate", *_STATE),
-        _PAID,
+        _PAID, builds=True,
     ),
     ToolDefinition(
         "decode", "decode", "Explain a payload", "decode",

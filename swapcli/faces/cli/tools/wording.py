@@ -21,6 +21,9 @@ _PHRASES = {
     "add --offline": "set offline to true",
 }
 """Replacements for phrases about options in which replacing only the option would not give a sentence."""
+_ARGUMENTS = {"AMOUNT": "amount", "ADDRESS": "account"}
+_PLACEHOLDER = re.compile(r"^(AMOUNT|ADDRESS)(?=[: ])")
+"""A command's argument at the beginning of a sentence about it."""
 _TOOL_OF_COMMAND = {each.command: each.name for each in reversed(TOOLS)}
 
 
@@ -34,6 +37,8 @@ def in_words_of(tool: ToolDefinition, document: Any) -> Any:
         return {key: in_words_of(tool, each) for key, each in document.items()}
     if isinstance(document, list):
         return [in_words_of(tool, each) for each in document]
+    if isinstance(document, str):
+        document = _PLACEHOLDER.sub(lambda found: _ARGUMENTS[found[0]], document)
     if not isinstance(document, str) or ("--" not in document and "swapcli " not in document):
         return document
     parts = _QUOTED.split(document)

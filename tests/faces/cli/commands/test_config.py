@@ -167,3 +167,19 @@ def test_a_secret_is_read_from_stdin(settings_file: Path) -> None:
 
 def test_the_hint_without_a_network_is_a_command() -> None:
     assert "swapcli config set network base" in run_swapcli("route", "ETH", "USDC", "1").stderr
+
+
+def test_a_negative_value_is_a_wrong_value_of_its_setting(tmp_path: Path) -> None:
+    for key, value in (("max_impact", "-3"), ("slippage", "-1"), ("service.port", "-.5")):
+        ran = run_swapcli("config", "set", key, value, "--config", str(tmp_path / "c.yaml"))
+        assert (ran.exit_code, ran.stderr.startswith(f"error: {key}: expected ")) == (2, True), ran.stderr
+        assert f'not "{value}"' in ran.stderr
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def test_an_unknown_key_has_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    for text, line, key in (("slippage: 1\nfoo: 1\n", 2, "foo"), ("# a\n\nservice:\n  prot: 3\n", 4, "service.prot")):
+        file.write_text(text)
+        ran = run_swapcli("config", "show", "--config", str(file))
+        assert ran.stderr.startswith(f'error: {file}:{line}: key "{key}": no such setting'), ran.stderr

@@ -72,7 +72,7 @@ def test_a_plan_is_changed_by_id_or_name(env: dict[str, str]) -> None:
     assert "9/s" in run_swapcli("keys", "change", made["id"], "--streams", "none", env=env).stdout
     refused = run_swapcli("keys", "change", "Acme", "--expires", "2020-01-01", env=env)
     assert refused.exit_code == 2
-    assert refused.stderr == "error: expires: 2020-01-01 is in the past\nhint:  set a later date\n"
+    assert refused.stderr == "error: --expires: 2020-01-01 is in the past\nhint:  set a later date\n"
 
 
 @pytest.mark.parametrize("named_by", ["id", "name"])
@@ -114,3 +114,12 @@ def test_the_file_is_an_option_a_setting_or_beside_the_settings(tmp_path: Path) 
     run_swapcli("keys", "create", "c", "--config", str(config))
     stored_names = {file: json.loads(file.read_text())["keys"][0]["name"] for file in (by_setting, by_option, beside)}
     assert list(stored_names.values()) == ["a", "b", "c"]
+
+
+def test_quiet_prints_the_key_only_and_mistakes_name_their_option(tmp_path: Path) -> None:
+    file = ("--keys-file", str(tmp_path / "keys.json"))
+    created = run_swapcli("keys", "create", "X", "-q", *file)
+    assert (created.stdout.startswith("swk_"), created.stderr) == (True, "")
+    for command in ("create", "change"):
+        wrong = run_swapcli("keys", command, "X", "--limit", "banana", *file)
+        assert (wrong.exit_code, wrong.stderr.startswith("error: --limit: expected")) == (2, True), wrong.stderr

@@ -24,6 +24,7 @@ from tests.support.mcp_client import SharedClient, document, mcp_client, shared_
 from tests.support.testnet import write_market_file
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+Called = tuple[bool, dict[str, Any]]
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
 CALLS: dict[str, dict[str, Any]] = {
     "quote": ORDER | {"certify": True, "max_hops": 3, "slippage": 0.3},
@@ -32,7 +33,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "depth": {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e", "amounts": ["1,5", "10"]},
     "pools": {"network": "base", "token": "ETH", "other": "USDC", "limit": 2},
     "price": {"network": "base", "tokens": ["cbBTC", "AERO"], "unit": "USDC"},
-    "build_transaction": ORDER | {"destination": WALLET, "deadline": "20m"},
+    "build_transaction": ORDER | {"destination": WALLET, "deadline": "20m", "offline": True},
     "decode": {"calldata": {"to": USDC, "data": APPROVAL}, "network": "base"},
     "check": ORDER | {"destination": WALLET},
     "health": {"networks": ["base", "monad"]},
@@ -168,7 +169,7 @@ def test_a_payload_is_passed_by_its_uri(server: SharedClient) -> None:
     order = ORDER | {"destination": WALLET, "amount": "50"}
 
     async def use(client: Client) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
-        built = await client.call_tool("build_transaction", order)
+        built = await client.call_tool("build_transaction", order | {"offline": True})
         uri = document(built)["payload"]
         read = await client.read_resource(uri)
         _, decoded = await call(client, "decode", {"payload": uri})
@@ -305,3 +306,41 @@ def test_a_market_on_stdin_is_refused() -> None:
     ran = run_swapcli("mcp", "--market", "-")
     assert ran.exit_code == 2
     assert "reads stdin, which the agent uses" in ran.stderr
+
+
+def test_a_server_has_only_the_tools_that_its_user_names() -> None:
+    async def look(client: Client) -> tuple[list[str], Called, Called]:
+        names = [each.name for each in (await client.list_tools()).tools]
+        built = await call(client, "build_transaction", ORDER | {"destination": WALLET})
+        return names, built, await call(client, "quote", ORDER | {"token_in": "ETHH"})
+
+    for env, options in (({}, ("--tools", "quote,price")), ({"SWAPCLI_MCP_TOOLS": "quote,price"}, ())):
+        names, (is_error, answer), (_, unknown) = with_client(look, *options, env=env)
+        assert sorted(names) == ["price", "quote"]
+        assert is_error
+        assert (answer["code"], answer["message"]) == ("INVALID_OPTION", 'no tool "build_transaction"')
+        assert unknown["next"].get("tool") in (None, "quote", "price")
+    ran = run_swapcli("mcp", "--tools", "quot,price")
+    assert (ran.exit_code, ran.stderr) == (
+        2, 'error: --tools: no tool "quot"\nhint:  did you mean quote or quote_batch?\n',
+    )  # fmt: skip
+
+
+def test_an_offline_server_builds_only_at_the_users_request() -> None:
+    arguments = ORDER | {"destination": WALLET}
+
+    async def build(client: Client) -> tuple[Called, Called, Called]:
+        quoted = await call(client, "quote", ORDER)
+        refused = await call(client, "build_transaction", arguments)
+        return quoted, refused, await call(client, "build_transaction", arguments | {"offline": True})
+
+    for env, options in (({}, ("--offline",)), ({"SWAPCLI_LIVE": "never"}, ())):
+        quoted, refused, built = with_client(build, *options, env=env)
+        assert not quoted[0], quoted
+        assert (refused[0], refused[1]["code"], "tool" in refused[1]["next"]) == (True, "MODELLED_STATE", False)
+        assert (built[0], "payload" in built[1]) == (False, True), built
+
+
+def test_a_missing_market_file_ends_the_server_at_once(tmp_path: Path) -> None:
+    ran = run_swapcli("mcp", "--market", str(tmp_path / "nofile"))
+    assert (ran.exit_code, "nofile" in ran.stderr) == (2, True), ran.stderr

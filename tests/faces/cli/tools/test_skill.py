@@ -34,6 +34,10 @@ def test_each_worked_example_works_as_it_is_shown(server: SharedClient) -> None:
     calls = [json.loads(line) for line in CALL.findall(skill())]
     assert len(calls) == sum(len(example.calls) for example in EXAMPLES) > len(EXAMPLES)
 
+    for each in calls:  # the tests' server uses no node, so the user has to request modelled prices
+        if each["name"] == "build_transaction":
+            each["arguments"]["offline"] = True
+
     async def use(client: Client) -> list[tuple[bool, dict[str, Any]]]:
         results = [await client.call_tool(each["name"], each["arguments"]) for each in calls]
         return [(each.is_error, document(each)) for each in results]

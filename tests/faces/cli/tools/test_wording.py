@@ -65,3 +65,10 @@ def test_options_are_arguments_settings_or_the_users(text: str, worded: str) -> 
 def test_no_text_for_agents_has_an_option() -> None:
     written = [*INSTRUCTIONS, *(each.description for each in TOOLS), *(each.conclusion for each in EXAMPLES)]
     assert [text for text in written if OPTION.search(text)] == []
+
+
+def test_arguments_of_the_command_have_the_names_of_the_tool() -> None:
+    tool = find_tool("build_transaction")
+    assert tool is not None
+    assert in_words_of(tool, "AMOUNT 50% requires a sender") == "amount 50% requires a sender"
+    assert in_words_of(tool, {"message": "ADDRESS: not an address"}) == {"message": "account: not an address"}
