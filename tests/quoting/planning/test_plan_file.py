@@ -24,6 +24,7 @@ from swapcli import (
 )
 from swapcli.quoting.planning.due_part import BuiltPart, build_due_part, mark_part_done
 from swapcli.quoting.planning.plan_file import open_plan, seal
+from swapcli.quoting.planning.route_limits import narrow_limits
 from swapcli.quoting.price_policy import PriceRequest
 
 ME, OTHER = "0x" + "11" * 20, "0x" + "22" * 20
@@ -54,6 +55,11 @@ class Builder:
         self.network, self.source, self.settings = market.network, market.source, market.settings
         self.recipient, self._market, self.quotes = recipient, market, 0
         self.price_request = PriceRequest.OFFLINE
+        self.limits = narrow_limits(None, market.network, market.settings, {})
+
+    @staticmethod
+    def name_option(parameter: str) -> str:
+        return parameter
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         self.quotes += 1
