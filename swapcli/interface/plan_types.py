@@ -195,10 +195,11 @@ class CowTwapJson(TypedDict):
 class PlanJson(TypedDict):
     """`swapcli plan --json`, and the file that `--save` writes: a large order in parts over time.
 
-    `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. Files of older
-    versions have no `routeLimits`. `fairPrice` is the mid price in whole tokens. `extremes` are absent if the refill
-    was measured. `frontier` is empty if the refill or the volatility is unknown. `cowTwap` is absent on networks without that contract. `digest` is the SHA-256 hash of
-    the rest of the document, which reveals a changed file.
+    `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. Files of
+    older versions have no `routeLimits`. `fairPrice` is the mid price in whole tokens. `extremes` are absent if the
+    refill was measured. `frontier` is empty if the refill or the volatility is unknown. `cowTwap` is absent on
+    networks without that contract. `digest` is the SHA-256 hash of the rest of the document, which reveals a
+    changed file.
     """
 
     planVersion: int

@@ -101,7 +101,7 @@ def _check_protocols(
     not know have the protocol that the call names, if any."""
     names = {each.id: each.amm_name for each in network.protocols}
     found = (
-        swap.pool.protocol if swap.pool else names.get(swap.swap.pool.protocol_id or 0, "") for swap in review.swaps
+        swap.pool.protocol if swap.pool else names.get(swap.swap.pool.protocol_id or -1, "") for swap in review.swaps
     )
     excluded = excluded_in(limits, network, filter(None, found))
     if excluded:

@@ -218,7 +218,7 @@ def test_settings_narrow_the_limits_and_never_widen_them(tmp_path: Path) -> None
     ("given", "message"),
     [
         (("--exclude-protocols", "uniswapV3"), "was built through uniswapV3, which is excluded"),
-        (("--only-protocols", "uniswapV4"), "which is excluded"),
+        (("--only-protocols", "uniswapV4"), "uniswapV3, which are excluded"),
         (("--max-hops", "1"), "was built with wider limits: --max-hops"),
         (("--simple",), "was built with wider limits: --simple"),
     ],
