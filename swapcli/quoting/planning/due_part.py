@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PlannedCalldataJson
     from swapcli.interface.plan_types import BuiltPartJson, PlanJson
     from swapcli.quoting.config import Settings
-    from swapcli.quoting.planning.route_limits import RouteLimits
+    from swapcli.quoting.planning.route_limits import PlanRouteLimits
     from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -37,7 +37,7 @@ class BuildsPart(Protocol):
 
     network: Network
     recipient: str
-    limits: RouteLimits
+    limits: PlanRouteLimits
     source: QuoteSource
     settings: Settings
     price_request: PriceRequest

@@ -37,7 +37,7 @@ from swapcli.quoting.planning.cow_twap import cow_twap
 from swapcli.quoting.planning.measured_market import MeasuredMarket, measure_market
 from swapcli.quoting.planning.plan_file import PLAN_VERSION, PLANNED, price_of, seal
 from swapcli.quoting.planning.plan_terms import PlanTerms
-from swapcli.quoting.planning.route_limits import RouteLimits, limits_of
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, limits_of
 from swapcli.quoting.planning.route_price import route_fee, route_legs
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
@@ -99,7 +99,7 @@ class Plan(NamedTuple):
     band: PriceBand
     frontier: tuple[FrontierPoint, ...]
     state: StateSource
-    limits: RouteLimits
+    limits: PlanRouteLimits
     warnings: tuple[Finding, ...] = ()
 
     @property

@@ -25,7 +25,7 @@ from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MAX_UINT256, InvalidValue
-from swapcli.quoting.planning.route_limits import RouteLimits, read_limits
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, read_limits
 from swapcli.state.file_lock import try_lock
 from swapcli.state.file_writing import write_user_file
 
@@ -60,7 +60,7 @@ class PlannedPart(NamedTuple):
     built_at_s: int | None = None
     payload_ends_at_s: int | None = None
     payload: PartPayloadJson | None = None
-    payload_limits: RouteLimits | None = None
+    payload_limits: PlanRouteLimits | None = None
 
 
 class PlanFile:
@@ -246,7 +246,7 @@ def _read_token(fields: _PlanFields, key: str) -> Token:
     return Token(token.text("address"), symbol, symbol, token.integer("decimals", maximum=77))
 
 
-def _read_limits(fields: _PlanFields) -> RouteLimits | None:
+def _read_limits(fields: _PlanFields) -> PlanRouteLimits | None:
     """Return the limits on routes; None if the file is of a version that did not record them."""
     return read_limits(fields.nested("routeLimits")) if fields.has("routeLimits") else None
 

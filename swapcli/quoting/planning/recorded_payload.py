@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import CalldataDocumentJson
     from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.interface.plan_types import PartPayloadJson
-    from swapcli.quoting.planning.route_limits import RouteLimits
+    from swapcli.quoting.planning.route_limits import PlanRouteLimits
     from swapcli.quoting.swap_quote import PreparedSwap
 
 
@@ -79,7 +79,7 @@ class RecordedPayload(NamedTuple):
         return wallet_calls_document(self.built.transactions(), self.network.chain_id)
 
 
-def record_payload(prepared: PreparedSwap, limits: RouteLimits) -> PartPayloadJson:
+def record_payload(prepared: PreparedSwap, limits: PlanRouteLimits) -> PartPayloadJson:
     """Return the data about a payload that is recorded in a plan's file. `limits` are those of its route."""
     transactions = prepared.built.transactions()
     record: PartPayloadJson = {

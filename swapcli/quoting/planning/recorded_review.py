@@ -22,7 +22,7 @@ from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart
-from swapcli.quoting.planning.route_limits import RouteLimits, excluded_in
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, excluded_in
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
@@ -49,7 +49,9 @@ class FreshPrices(NamedTuple):
     request: PriceRequest
 
 
-def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, limits: RouteLimits, prices: FreshPrices) -> None:
+def check_recorded(
+    plan: PlanFile, part: PlannedPart, recipient: str, limits: PlanRouteLimits, prices: FreshPrices
+) -> None:
     """Raise `InvalidPlan` if a recorded payload is dangerous, is not the part's order for `recipient`, or uses
     protocols that `limits` exclude.
 
@@ -95,7 +97,7 @@ def _review(text: str, recipient: str, source: QuoteSource, limits: SlippageLimi
 
 
 def _check_protocols(
-    plan: PlanFile, part: PlannedPart, review: PayloadReview, limits: RouteLimits, network: Network
+    plan: PlanFile, part: PlannedPart, review: PayloadReview, limits: PlanRouteLimits, network: Network
 ) -> None:
     """Raise `InvalidPlan` if a reviewed call swaps in pools of protocols that are excluded. Pools that the market does
     not know have the protocol that the call names, if any."""

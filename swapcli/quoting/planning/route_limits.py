@@ -33,7 +33,7 @@ _MAX_POOLS: Final = 999_999
 _HINT: Final = "remove it, or make a new plan"
 
 
-class RouteLimits(NamedTuple):
+class PlanRouteLimits(NamedTuple):
     """Limits on a route. Protocols are `amm_name`s.
 
     If `only` is not empty, it has the only protocols to use; otherwise all are allowed, with `is_extended` also those
@@ -89,7 +89,7 @@ class RouteLimits(NamedTuple):
             return (self.only | wrappers) - self.excluded
         return names - self.excluded - (frozenset() if self.is_extended else network.extended_protocols)
 
-    def wider_than(self, other: RouteLimits) -> Iterator[str]:
+    def wider_than(self, other: PlanRouteLimits) -> Iterator[str]:
         """Yield the quote parameters, except those of protocols, whose limits here are wider than in `other`."""
         if self.max_hops > other.max_hops:
             yield "max_hops"
@@ -114,7 +114,7 @@ class RouteLimits(NamedTuple):
         return words
 
 
-def limits_of(request: QuoteRequest, network: Network) -> RouteLimits:
+def limits_of(request: QuoteRequest, network: Network) -> PlanRouteLimits:
     """Return the limits on the route of a request."""
     order = request.order
     names = frozenset(each.amm_name for each in network.protocols)
@@ -126,7 +126,7 @@ def limits_of(request: QuoteRequest, network: Network) -> RouteLimits:
     else:
         is_extended = bool(extended) and not extended <= order.excluded_protocols
         only, excluded = frozenset(), order.excluded_protocols - (frozenset() if is_extended else extended)
-    return RouteLimits(
+    return PlanRouteLimits(
         only,
         excluded,
         is_extended,
@@ -138,9 +138,9 @@ def limits_of(request: QuoteRequest, network: Network) -> RouteLimits:
     )
 
 
-def read_limits(fields: FieldReader) -> RouteLimits:
+def read_limits(fields: FieldReader) -> PlanRouteLimits:
     """Return the limits in a plan's file. Raises the errors of `fields`."""
-    return RouteLimits(
+    return PlanRouteLimits(
         _read_names(fields, "onlyProtocols"),
         _read_names(fields, "excludedProtocols"),
         fields.boolean("extendedProtocols"),
@@ -159,12 +159,12 @@ def _read_names(fields: FieldReader, key: str) -> frozenset[str]:
 
 
 def narrow_limits(
-    planned: RouteLimits | None,
+    planned: PlanRouteLimits | None,
     network: Network,
     settings: Settings,
     given: Mapping[str, object],
     name_option: Callable[[str], str] = str,
-) -> RouteLimits:
+) -> PlanRouteLimits:
     """Return the limits for a part: those of its plan, narrowed by the options in `given` and by the settings.
 
     `given` has the values of options, by quote parameter; `settings` already contains those that are also settings.
@@ -179,7 +179,9 @@ def narrow_limits(
     has_whole_shares = settings.shares is SharePrecision.WHOLE
     if planned is None:
         is_extended = settings.extended_protocols
-        return RouteLimits(only, named, is_extended, settings.max_hops, is_direct, pools, is_simple, has_whole_shares)
+        return PlanRouteLimits(
+            only, named, is_extended, settings.max_hops, is_direct, pools, is_simple, has_whole_shares
+        )
     for name, value, limit in (
         ("max_hops", settings.max_hops if "max_hops" in given else None, planned.max_hops),
         ("max_pools", pools, planned.max_pools),
@@ -190,7 +192,7 @@ def narrow_limits(
         raise _contradiction(f"{name_option('shares')}: the plan has whole shares")
     chosen_hops = settings.origin("max_hops") != DEFAULT_ORIGIN
     counts = [each for each in (pools, planned.max_pools) if each is not None]
-    return RouteLimits(
+    return PlanRouteLimits(
         *_narrow_protocols(planned, network, settings, (only, named), given, name_option),
         max_hops=min(planned.max_hops, settings.max_hops) if chosen_hops else planned.max_hops,
         direct=planned.direct or is_direct,
@@ -201,7 +203,7 @@ def narrow_limits(
 
 
 def _narrow_protocols(
-    planned: RouteLimits,
+    planned: PlanRouteLimits,
     network: Network,
     settings: Settings,
     chosen: tuple[frozenset[str], frozenset[str]],
@@ -237,6 +239,6 @@ def _contradiction(problem: str, hint: str = _HINT) -> InvalidOption:
     return InvalidOption(printable(problem), hint=hint)
 
 
-def excluded_in(limits: RouteLimits, network: Network, used: Iterable[str]) -> list[str]:
+def excluded_in(limits: PlanRouteLimits, network: Network, used: Iterable[str]) -> list[str]:
     """Return those of the `used` protocols that a route within the limits does not use, in alphabetical order."""
     return sorted(set(used) - limits.allowed(network))
