@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.planning.plan_file import PlannedPart
     from swapcli.quoting.planning.plan_terms import PlanTerms
     from swapcli.quoting.planning.recorded_payload import RecordedPayload
+    from swapcli.quoting.planning.route_limits import PlanRouteLimits
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.proof import Proof
@@ -334,6 +335,7 @@ _MODULES = {
     "PriceBand": "swapcli.quoting.planning.plan",
     "PlannedPart": "swapcli.quoting.planning.plan_file",
     "PlanTerms": "swapcli.quoting.planning.plan_terms",
+    "PlanRouteLimits": "swapcli.quoting.planning.route_limits",
     "RecordedPayload": "swapcli.quoting.planning.recorded_payload",
 }
 """The module of each name, except the errors."""
@@ -438,6 +440,7 @@ __all__ = [
     "Plan",
     "PlanEnded",
     "PlanProgress",
+    "PlanRouteLimits",
     "PlanTerms",
     "PlannedPart",
     "Pool",

@@ -107,11 +107,33 @@ class PriceBandJson(TypedDict):
     high: str
 
 
+class RouteLimitsJson(TypedDict):
+    """The limits on the routes of a plan's forecast. Every part is built within them.
+
+    Routes use only `onlyProtocols`, if there are any, and never `excludedProtocols`; `extendedProtocols` allows those
+    outside the Fibrous API. `direct` allows one hop per path, `simple` one path with one pool per hop.
+    """
+
+    maxHops: int
+    direct: NotRequired[bool]
+    maxPools: NotRequired[int]
+    simple: NotRequired[bool]
+    onlyProtocols: NotRequired[list[str]]
+    excludedProtocols: NotRequired[list[str]]
+    extendedProtocols: NotRequired[bool]
+    shares: NotRequired[str]
+
+
 class PartPayloadJson(TypedDict):
-    """The payload built for a part: its recipient, the JSON of `calldata`, and the same transactions as a Safe
-    batch."""
+    """The payload built for a part: its recipient, the JSON of `calldata`, and the same transactions as a Safe batch.
+
+    `routeLimits` are the limits it was built with. `warningLevels` has the level of each warning in `document`: info,
+    warn or block.
+    """
 
     recipient: str
+    routeLimits: NotRequired[RouteLimitsJson]
+    warningLevels: NotRequired[list[str]]
     document: NotRequired[dict[str, Any]]
     safeBatch: NotRequired[dict[str, Any]]
 
@@ -173,10 +195,11 @@ class CowTwapJson(TypedDict):
 class PlanJson(TypedDict):
     """`swapcli plan --json`, and the file that `--save` writes: a large order in parts over time.
 
-    `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. `fairPrice` is
-    the mid price in whole tokens. `extremes` are absent if the refill was measured. `frontier` is empty if the refill
-    or the volatility is unknown. `cowTwap` is absent on networks without that contract. `digest` is the SHA-256 hash of
-    the rest of the document, which reveals a changed file.
+    `startsAt`, `endsAt` and the times of parts are in Unix seconds; no part is built after `expiresAt`. Files of
+    older versions have no `routeLimits`. `fairPrice` is the mid price in whole tokens. `extremes` are absent if the
+    refill was measured. `frontier` is empty if the refill or the volatility is unknown. `cowTwap` is absent on
+    networks without that contract. `digest` is the SHA-256 hash of the rest of the document, which reveals a
+    changed file.
     """
 
     planVersion: int
@@ -191,6 +214,7 @@ class PlanJson(TypedDict):
     expiresAt: int
     risk: str
     maxImpactPercent: NotRequired[float | None]
+    routeLimits: NotRequired[RouteLimitsJson]
     state: StateJson
     warnings: NotRequired[list[WarningJson]]
     fairPrice: float

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.program_markets import ProgramMarkets
-    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.quote_keywords import PartKeywords, Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -425,18 +425,19 @@ class Market:
             return self._quotes().plan_order(order, options, terms)
 
     @checks_arguments
-    def build_part(self, path: str | PathLike[str], **terms: Unpack[TransactionKeywords]) -> BuiltPart:
+    def build_part(self, path: str | PathLike[str], **options: Unpack[PartKeywords]) -> BuiltPart:
         """Return the payload of the part that is due in a plan file, and record the payload in the file.
 
-        The part is quoted again, and its payload is built like in `prepare`. Further calls return the same payload
-        until it expires. After you have executed it, call `mark_part_done` to go on to the next part. Raises
-        `PartNotDue`, `PlanEnded`, `OutsidePriceBand`, `InvalidPlan`, and the same errors as `quote` and `prepare`.
-        After an error, the file is unchanged.
+        The part is quoted again, within the plan's limits on routes, which `options` may narrow, and its payload is
+        built like in `prepare`. Further calls return the same payload until it expires. After you have executed it,
+        call `mark_part_done` to go on to the next part. Raises `PartNotDue`, `PlanEnded`, `OutsidePriceBand`,
+        `InvalidPlan`, `InvalidOption` for options wider than the plan's limits, and the same errors as `quote` and
+        `prepare`. After an error, the file is unchanged.
         """
         from swapcli.quoting.planning.market_parts import build_market_part
 
         with self._lock:
-            return build_market_part(self, self._price_request, path, terms)
+            return build_market_part(self, self._price_request, path, options)
 
     @checks_arguments
     def compare(

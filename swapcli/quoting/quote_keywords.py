@@ -70,7 +70,26 @@ class TransactionKeywords(TypedDict, total=False):
     handoff: Handoff
 
 
+class PartKeywords(TransactionKeywords, total=False):
+    """The options for the due part of a plan: those of its transactions, and those that narrow the plan's limits on
+    routes. They have the same meaning as in `QuoteKeywords`."""
+
+    max_hops: int
+    direct: bool
+    exclude_protocols: Sequence[str]
+    only_protocols: Sequence[str]
+    extended_protocols: bool
+    shares: Literal["fine", "whole"]
+    max_pools: int
+    simple: bool
+
+
 def check_transaction_keywords(given: TransactionKeywords) -> None:
     """Raise `TypeError` for a keyword that is not in `TransactionKeywords`, and `InvalidInput` for a value of a wrong
     type."""
     check_keywords("a transaction", given, TransactionKeywords)
+
+
+def check_part_keywords(given: PartKeywords) -> None:
+    """Raise `TypeError` for a keyword that is not in `PartKeywords`, and `InvalidInput` for a value of a wrong type."""
+    check_keywords("a part", given, PartKeywords)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli import InvalidAmount, Order, UnknownNetwork
@@ -18,11 +18,13 @@ from swapcli.faces.cli.session import Session
 from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
 from swapcli.interface.value_types import FLAG
 from swapcli.quoting.amounts import read_amount
+from swapcli.quoting.config.source_readers import FLAG_ORIGIN
 from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli import Market, Network, SwapQuote, SwapTerms, UnsignedTransaction
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.review.presign_checker import AnyChecker
 
 T = TypeVar("T")
@@ -113,6 +115,31 @@ def open_quote_context(session: Session, network: str, order: OrderOptions) -> Q
         **{name: _parse(name, value) for name, value in order._asdict().items() if name in _OWN_OPTIONS},
     )
     return QuoteContext(session, market, options)
+
+
+def given_options(settings: Settings, order: OrderOptions, names: Iterable[str]) -> dict[str, object]:
+    """Return the values of the quote options with these names that the command line has."""
+    own = {name: _parse(name, value) for name, value in order._asdict().items() if name in _OWN_OPTIONS}
+    values = {name: own[name] if name in own else getattr(settings, name) for name in names}
+    return {
+        name: value
+        for name, value in values.items()
+        if (value not in (None, False) if name in own else settings.origin(name) == FLAG_ORIGIN)
+    }
+
+
+def limit_quotes(context: QuoteContext, order: OrderOptions, limits: Mapping[str, object]) -> QuoteContext:
+    """Return the context with `limits` in place of the options with these names."""
+    own = {name: _parse(name, value) for name, value in order._asdict().items() if name in _OWN_OPTIONS}
+    session = context.session
+    options = resolve_options(
+        session.settings,
+        context.network,
+        session.setup.api_key,
+        recipient=context.options.terms.recipient,
+        **{**own, **limits},
+    )
+    return context._replace(options=options)
 
 
 def _parse(name: str, value: object) -> object:

@@ -10,5 +10,5 @@ gives the same order as a CoW Protocol order.
 
 PUBLIC = (
     "due_part", "market_parts", "measured_market", "measured_refill", "plan", "plan_file", "plan_terms", "price_path",
-    "recorded_payload", "volatility",
+    "recorded_payload", "route_limits", "volatility",
 )  # fmt: skip

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PlannedCalldataJson
     from swapcli.interface.plan_types import BuiltPartJson, PlanJson
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.planning.route_limits import PlanRouteLimits
     from swapcli.quoting.price_policy import PriceRequest
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -36,9 +37,13 @@ class BuildsPart(Protocol):
 
     network: Network
     recipient: str
+    limits: PlanRouteLimits
     source: QuoteSource
     settings: Settings
     price_request: PriceRequest
+
+    def name_option(self, parameter: str) -> str:
+        """Return the name of a quote parameter in errors."""
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         """Return a fresh quote for the part."""
@@ -78,7 +83,8 @@ def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPa
 
     If the part's payload was built earlier and has not expired, the recorded payload is returned, after the same review
     as for any other payload. If anything fails, nothing is written. Raises `PartNotDue`, `PlanEnded`,
-    `OutsidePriceBand`, `InvalidPlan` for another network or recipient, and the same errors as `Market.prepare`.
+    `OutsidePriceBand`, `InvalidPlan` for another network or recipient or for narrower limits, and the same errors as
+    `Market.prepare`.
     """
     plan.check_network(builder.network)
     part, count = plan.due_part(now_s), len(plan.parts)
@@ -86,8 +92,9 @@ def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPa
     if part.payload is not None:
         if now_s < (part.payload_ends_at_s or 0):
             _check_recipient(plan, part, builder)
+            _check_limits(plan, part, builder)
             prices = FreshPrices(builder.source, builder.settings, builder.price_request)
-            check_recorded(plan, part, builder.recipient, prices)
+            check_recorded(plan, part, builder.recipient, builder.limits, prices)
             return BuiltPart(part, count, RecordedPayload(builder.network, part.payload), True, (_repeated_note(part),))
         notes = (_renewed_note(plan, part),)
     quote = builder.quote(part)
@@ -95,7 +102,7 @@ def build_due_part(plan: PlanFile, builder: BuildsPart, now_s: float) -> BuiltPa
     prepared = builder.prepare(quote)
     # A payload expires in network time, while the plan is in this machine's time.
     ends_at_s = (prepared.deadline.end_s or prepared.figures.expires_at_s) - quote.state.clock_offset_s
-    built = plan.record_built(part, now_s, ends_at_s, record_payload(prepared))
+    built = plan.record_built(part, now_s, ends_at_s, record_payload(prepared, builder.limits))
     return BuiltPart(built, count, prepared, False, notes)
 
 
@@ -130,6 +137,21 @@ def _check_recipient(plan: PlanFile, part: PlannedPart, builder: BuildsPart) -> 
         raise InvalidPlan(
             f"part {part.number} of {printable(plan.name)} was built for the recipient {address}",
             hint=f"use that recipient, or wait until {format_time(part.payload_ends_at_s or 0)}, when the payload "
+            "expires",
+        )
+
+
+def _check_limits(plan: PlanFile, part: PlannedPart, builder: BuildsPart) -> None:
+    """Raise `InvalidPlan` if the recorded payload was built with wider limits on the route.
+
+    Protocols are not compared here: the review shows which ones the payload uses.
+    """
+    wider = () if part.payload_limits is None else tuple(part.payload_limits.wider_than(builder.limits))
+    if wider:
+        raise InvalidPlan(
+            f"part {part.number} of {printable(plan.name)} was built with wider limits: "
+            f"{', '.join(map(builder.name_option, wider))}",
+            hint=f"use those limits, or wait until {format_time(part.payload_ends_at_s or 0)}, when the payload "
             "expires",
         )
 

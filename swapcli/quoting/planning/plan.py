@@ -37,6 +37,7 @@ from swapcli.quoting.planning.cow_twap import cow_twap
 from swapcli.quoting.planning.measured_market import MeasuredMarket, measure_market
 from swapcli.quoting.planning.plan_file import PLAN_VERSION, PLANNED, price_of, seal
 from swapcli.quoting.planning.plan_terms import PlanTerms
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, limits_of
 from swapcli.quoting.planning.route_price import route_fee, route_legs
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
@@ -80,7 +81,8 @@ class Plan(NamedTuple):
     """A plan for an order over time. Amounts are exact, in base units, on the planned state; times are in Unix seconds.
 
     `schedule` has the parts and the forecasts, and `measured` has the refill and volatility. `fair_price` is the mid
-    price, in whole output tokens per whole input token.
+    price, in whole output tokens per whole input token. `limits` are the limits on the
+    routes, also for the parts.
 
     Example: `Market.embedded("base").plan("ETH", "USDC", "500", over="4h").write("plan.json")`.
     """
@@ -97,6 +99,7 @@ class Plan(NamedTuple):
     band: PriceBand
     frontier: tuple[FrontierPoint, ...]
     state: StateSource
+    limits: PlanRouteLimits
     warnings: tuple[Finding, ...] = ()
 
     @property
@@ -150,6 +153,7 @@ class Plan(NamedTuple):
                     "maxImpactPercent": None
                     if self.terms.max_impact is None
                     else round(self.terms.max_impact * 100, 4),
+                    "routeLimits": self.limits.document(),
                     "state": render_state_source(self.state),
                     "warnings": render_warning_list(self.warnings),
                     "fairPrice": self.fair_price,
@@ -310,6 +314,7 @@ def make_plan(
         band=band,
         frontier=execution_frontier(curve, execution),
         state=whole.state_source,
+        limits=limits_of(request, source.network),
     )
 
 

@@ -25,6 +25,7 @@ from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MAX_UINT256, InvalidValue
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, read_limits
 from swapcli.state.file_lock import try_lock
 from swapcli.state.file_writing import write_user_file
 
@@ -46,7 +47,8 @@ _PRICE_DIGITS: Final = 6
 class PlannedPart(NamedTuple):
     """A part of a plan: its `number` from 1, the Unix time from which it may be built, and its amounts in base units.
 
-    `next_at_s` is the time from which the next part may be built, or None for the last part.
+    `next_at_s` is the time from which the next part may be built, or None for the last part. `payload_limits` are the
+    limits on the route of `payload`.
     """
 
     number: int
@@ -58,6 +60,7 @@ class PlannedPart(NamedTuple):
     built_at_s: int | None = None
     payload_ends_at_s: int | None = None
     payload: PartPayloadJson | None = None
+    payload_limits: PlanRouteLimits | None = None
 
 
 class PlanFile:
@@ -74,6 +77,7 @@ class PlanFile:
         self.expires_at_s = fields.integer("expiresAt")
         band = fields.nested("priceBand")
         self.low, self.high = (band.read(key, _parse_price) for key in ("low", "high"))
+        self.limits = _read_limits(fields)
         self.parts = tuple(_read_parts(fields))
 
     @property
@@ -242,10 +246,16 @@ def _read_token(fields: _PlanFields, key: str) -> Token:
     return Token(token.text("address"), symbol, symbol, token.integer("decimals", maximum=77))
 
 
+def _read_limits(fields: _PlanFields) -> PlanRouteLimits | None:
+    """Return the limits on routes; None if the file is of a version that did not record them."""
+    return read_limits(fields.nested("routeLimits")) if fields.has("routeLimits") else None
+
+
 def _read_parts(fields: _PlanFields) -> Iterator[PlannedPart]:
     rows = list(fields.objects("parts"))
     times = [row.integer("time") for row in rows]
     for number, row in enumerate(rows, start=1):
+        payload = row.nested("payload") if row.has("payload") else None
         yield PlannedPart(
             row.integer("part", number, number),
             times[number - 1],
@@ -255,7 +265,8 @@ def _read_parts(fields: _PlanFields) -> Iterator[PlannedPart]:
             times[number] if number < len(rows) else None,
             row.integer("builtAt") if row.has("builtAt") else None,
             row.integer("payloadEndsAt") if row.has("payloadEndsAt") else None,
-            cast("PartPayloadJson", dict(row.nested("payload").values)) if row.has("payload") else None,
+            cast("PartPayloadJson", dict(payload.values)) if payload else None,
+            _read_limits(payload) if payload else None,
         )
 
 

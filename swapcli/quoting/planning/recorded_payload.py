@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.finding import Finding, Level
+from swapcli.core.model.finding import Finding, FindingCode, Level
 from swapcli.core.model.network import Network
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.records import NamedTuple
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import CalldataDocumentJson
     from swapcli.interface.handoff_types import SafeBatchJson, WalletCallsRequestJson
     from swapcli.interface.plan_types import PartPayloadJson
+    from swapcli.quoting.planning.route_limits import PlanRouteLimits
     from swapcli.quoting.swap_quote import PreparedSwap
 
 
@@ -55,9 +56,8 @@ class RecordedPayload(NamedTuple):
     def figures(self) -> RecordedFigures:
         """The figures."""
         document = self.payload["document"]
-        return RecordedFigures(
-            int(document["minReceived"]), document["expiresAt"], tuple(map(_read_warning, document["warnings"]))
-        )
+        warnings = tuple(_read_warnings(document["warnings"], self.payload.get("warningLevels", ())))
+        return RecordedFigures(int(document["minReceived"]), document["expiresAt"], warnings)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -79,11 +79,13 @@ class RecordedPayload(NamedTuple):
         return wallet_calls_document(self.built.transactions(), self.network.chain_id)
 
 
-def record_payload(prepared: PreparedSwap) -> PartPayloadJson:
-    """Return the data about a payload that is recorded in a plan's file."""
+def record_payload(prepared: PreparedSwap, limits: PlanRouteLimits) -> PartPayloadJson:
+    """Return the data about a payload that is recorded in a plan's file. `limits` are those of its route."""
     transactions = prepared.built.transactions()
     record: PartPayloadJson = {
         "recipient": prepared.payload.call.route.recipient,
+        "routeLimits": limits.document(),
+        "warningLevels": [each.level.value for each in prepared.warnings],
         "document": {**prepared.document()},
     }
     if all(each.request is not None for each in transactions):
@@ -105,5 +107,14 @@ def _read_transaction(recorded: Mapping[str, Any]) -> RenderedTransaction:
     )
 
 
-def _read_warning(recorded: Mapping[str, str]) -> Finding:
-    return Finding(recorded["code"], Level.WARN, recorded["message"])
+def _read_warnings(warnings: Sequence[Mapping[str, str]], levels: Sequence[object]) -> Iterator[Finding]:
+    """Yield recorded warnings. Older files record no levels; each code's usual level then applies."""
+    for position, each in enumerate(warnings):
+        level = levels[position] if position < len(levels) else None
+        yield Finding(each["code"], _usual_level(each["code"], level), each["message"])
+
+
+def _usual_level(code: str, level: object) -> Level:
+    if level in tuple(Level):
+        return Level(str(level))
+    return FindingCode(code).level if code in tuple(FindingCode) else Level.WARN

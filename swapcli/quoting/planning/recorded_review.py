@@ -22,6 +22,7 @@ from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart
+from swapcli.quoting.planning.route_limits import PlanRouteLimits, excluded_in
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
@@ -48,8 +49,11 @@ class FreshPrices(NamedTuple):
     request: PriceRequest
 
 
-def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, prices: FreshPrices) -> None:
-    """Raise `InvalidPlan` if a recorded payload is dangerous, or is not the part's order for `recipient`.
+def check_recorded(
+    plan: PlanFile, part: PlannedPart, recipient: str, limits: PlanRouteLimits, prices: FreshPrices
+) -> None:
+    """Raise `InvalidPlan` if a recorded payload is dangerous, is not the part's order for `recipient`, or uses
+    protocols that `limits` exclude.
 
     The payload's minimum must match a fresh quote, within the slippage and an allowance for price moves since then. If
     there is no fresh quote, the quote's error is raised instead: the plan is valid, and a retry may succeed. Raises the
@@ -74,6 +78,7 @@ def check_recorded(plan: PlanFile, part: PlannedPart, recipient: str, prices: Fr
             raise _invalid(plan, part, verdict.message)
         if not _is_order_of(plan, part, review, source.network):
             raise _invalid(plan, part, "it is a different order")
+        _check_protocols(plan, part, review, limits, source.network)
         if review.minimum_gap is None and not review.call.wraps:
             reason = f": {review.quote_problem.message}" if review.quote_problem else ""
             raise _invalid(plan, part, f"its minimum cannot be compared with a fresh quote{reason}")
@@ -89,6 +94,25 @@ def _review(text: str, recipient: str, source: QuoteSource, limits: SlippageLimi
     signing = Signing(to, given.payload.value, sender, recipient)
     review = review_payload(call, source, signing, now_s, limits)
     return review_document(review, given, source, now_s, limits)
+
+
+def _check_protocols(
+    plan: PlanFile, part: PlannedPart, review: PayloadReview, limits: PlanRouteLimits, network: Network
+) -> None:
+    """Raise `InvalidPlan` if a reviewed call swaps in pools of protocols that are excluded. Pools that the market does
+    not know have the protocol that the call names, if any."""
+    names = {each.id: each.amm_name for each in network.protocols}
+    found = (
+        swap.pool.protocol if swap.pool else names.get(swap.swap.pool.protocol_id or -1, "") for swap in review.swaps
+    )
+    excluded = excluded_in(limits, network, filter(None, found))
+    if excluded:
+        raise InvalidPlan(
+            f"part {part.number} of {printable(plan.name)} was built through {', '.join(map(printable, excluded))}, "
+            f"which {'is' if len(excluded) == 1 else 'are'} excluded",
+            hint=f"exclude fewer protocols, or wait until {format_time(part.payload_ends_at_s or 0)}, when the payload "
+            "expires",
+        )
 
 
 def _is_order_of(plan: PlanFile, part: PlannedPart, review: PayloadReview, network: Network) -> bool:

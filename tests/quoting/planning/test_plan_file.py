@@ -19,11 +19,13 @@ from swapcli import (
     PlanEnded,
     PlannedPart,
     PreparedSwap,
+    RecordedPayload,
     SwapcliError,
     SwapQuote,
 )
 from swapcli.quoting.planning.due_part import BuiltPart, build_due_part, mark_part_done
 from swapcli.quoting.planning.plan_file import open_plan, seal
+from swapcli.quoting.planning.route_limits import narrow_limits
 from swapcli.quoting.price_policy import PriceRequest
 
 ME, OTHER = "0x" + "11" * 20, "0x" + "22" * 20
@@ -54,6 +56,11 @@ class Builder:
         self.network, self.source, self.settings = market.network, market.source, market.settings
         self.recipient, self._market, self.quotes = recipient, market, 0
         self.price_request = PriceRequest.OFFLINE
+        self.limits = narrow_limits(None, market.network, market.settings, {})
+
+    @staticmethod
+    def name_option(parameter: str) -> str:
+        return parameter
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         self.quotes += 1
@@ -154,6 +161,23 @@ def test_a_recorded_payload_with_a_lower_minimum_is_never_shown(
 def test_programs_get_the_errors_of_the_command_line(market: Market, options: Any, message: str) -> None:
     with pytest.raises(InvalidOption, match=message):
         market.plan("ETH", "USDC", "1", **options)
+
+
+def test_recorded_warnings_keep_their_levels(market: Market, planned: dict[str, Any], file: Path) -> None:
+    first = build(file, Builder(market), planned["startsAt"])
+    again = build(file, Builder(market), planned["startsAt"] + 1)
+    assert [(each.code, each.level) for each in again.payload.warnings] == [
+        (each.code, each.level) for each in first.payload.warnings
+    ]
+    codes = ("ROUTER_UNKNOWN", "ROUTER_UNVERIFIED", "LIVE_UNAVAILABLE", "A_CODE_OF_A_SERVICE")
+    document = {
+        "minReceived": "1", "expiresAt": 2, "warnings": [{"code": code, "message": "a fact"} for code in codes],
+    }  # fmt: skip
+    older: Any = {"recipient": ME, "document": document}
+    levels = ["warn", "block", "info", "block"]
+    newer: Any = older | {"warningLevels": levels}
+    assert [each.level for each in RecordedPayload(market.network, newer).warnings] == levels
+    assert [each.level for each in RecordedPayload(market.network, older).warnings] == ["block", "warn", "info", "warn"]
 
 
 def test_a_late_part_is_built_until_the_plan_ends(market: Market, planned: dict[str, Any], file: Path) -> None:

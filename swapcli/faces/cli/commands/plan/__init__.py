@@ -167,6 +167,8 @@ def _make_plan(
         made.write(outputs.save)
     if outputs.orders is not None:
         write_text_file(outputs.orders, made.orders())
+        if made.limits.options():
+            session.output.note(f"route --batch needs the plan's limits: {' '.join(made.limits.options())}")
     _print(session, made)
     return exit_codes.OK
 

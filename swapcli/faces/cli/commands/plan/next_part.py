@@ -9,15 +9,23 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.written_amount import AmountUnit, WrittenAmount
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import name_fields
-from swapcli.faces.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, settings_of
+from swapcli.faces.cli.options import (
+    OrderOptions,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    option_name,
+    settings_of,
+)
 from swapcli.faces.cli.output import COMMON_FORMATS, TRANSACTION_FORMATS, OutputFormat
 from swapcli.faces.cli.payload_output import shows_full_calldata
-from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context
+from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, given_options, limit_quotes, open_quote_context
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.swap_payload import SwapPayload, build_swap, open_swap_terms, print_swap
 from swapcli.quoting.planning.due_part import BuiltPart, build_due_part
 from swapcli.quoting.planning.plan_file import PlanFile, PlannedPart, open_plan
 from swapcli.quoting.planning.recorded_payload import RecordedPayload
+from swapcli.quoting.planning.route_limits import LIMITS, narrow_limits
 from swapcli.state.clock import SYSTEM_CLOCK
 
 
@@ -25,11 +33,20 @@ class _PartOfCommandLine:
     """Quotes a part and builds its payload with the options of the command line."""
 
     def __init__(self, plan: PlanFile, context: QuoteContext, order: OrderOptions, payload: PayloadOptions) -> None:
-        self._plan, self._context, self._order, self._payload = plan, context, order, payload
+        self._plan, self._order, self._payload = plan, order, payload
+        settings = context.session.settings
+        given = given_options(settings, order, LIMITS)
+        self.limits = narrow_limits(plan.limits, context.network, settings, given, option_name)
+        self._context = context = limit_quotes(context, order, self.limits.keywords())
         self.network, self.source, self.settings = context.network, context.market.source, context.session.settings
         self.price_request = context.session.setup.node_rules.price_request
         self.recipient = open_swap_terms(context, payload).required_recipient
         self._swap: SwapPayload | None = None
+
+    @staticmethod
+    def name_option(parameter: str) -> str:
+        """Return the option of a quote parameter."""
+        return option_name(parameter)
 
     def quote(self, part: PlannedPart) -> SwapQuote:
         """Return a fresh quote for the part."""
