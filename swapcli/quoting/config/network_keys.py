@@ -243,7 +243,7 @@ QUOTER_KEYS: Final[KeyTable] = {
         "calls that read a pool's remaining values, in the same form as values", _list(_record(READ_KEYS)), [_READ]
     ),
     "constants": NetworkKey("names of the values that are stored with a pool", _list(_TEXT), ["fee"]),
-    "pool_ids": NetworkKey("true if pools share a contract", _FLAG, False),
+    "pool_ids": NetworkKey("true if several pools share one contract", _FLAG, False),
     "check": NetworkKey("true if the quoter is used only to check known maths", _FLAG, False),
     "source": NetworkKey("the sources of these facts", _TEXT, "its docs"),
 }
