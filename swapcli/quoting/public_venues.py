@@ -141,7 +141,7 @@ def _coverage(supports: Sequence[ProtocolSupport]) -> tuple[Coverage, str]:
     if QuoteKind.EXACT in usable:
         return Coverage.EXACT, reasons
     if QuoteKind.SAMPLED in usable:
-        return Coverage.SAMPLED, reasons or "its maths is not public: its contract provides the quotes"
+        return Coverage.SAMPLED, reasons or "its maths is not public; its contract provides the quotes"
     return Coverage.ABSENT, reasons or "the network has no such protocol"
 
 
@@ -150,7 +150,7 @@ def _coverage_of_hooks(hooks: Sequence[str], network: Network) -> tuple[Coverage
 
     if set(hooks) <= hook_rule_texts(network).keys():
         return Coverage.EXACT, ""
-    return Coverage.SAMPLED, "the network has no rule for the hook: Uniswap's quoter quotes its pools"
+    return Coverage.SAMPLED, "swapcli has no rule for the hook on this network; Uniswap's quoter quotes its pools"
 
 
 @cache

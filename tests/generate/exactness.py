@@ -26,23 +26,24 @@ from tests.recorded.replay import Outcome, ReplayedSwap, exceptions, replay_all
 PAGE = Path(__file__).parents[2] / "docs" / "exactness.md"
 _INTRODUCTION = """# How exact the pools are
 
-This page compares amounts recorded from contracts with the amounts that swapcli's pools compute, to the unit. `make
-exactness` replays all of them and writes this page; a test fails if the page is outdated. If the contract reverts or
-pays nothing, the swap counts as equal if the pool rejects it. `swapcli verify NETWORK TX` makes the same comparison for
-any mined transaction, and `swapcli verify NETWORK --recent 3` for the last swaps of each protocol on a network."""
+This page compares the amounts that swapcli's pools compute with amounts recorded from contracts, to the last unit.
+`make exactness` replays every recorded swap and writes this page; a test fails if the page is outdated. If the contract
+reverts or pays nothing, swapcli must reject the swap; the two then count as equal. `swapcli verify NETWORK TX` makes
+the same comparison for any mined transaction. `swapcli verify NETWORK --recent 3` makes it for the latest swaps in each
+protocol on a network."""
 
 
 _NOT_SEEN = "not yet seen"
-_OUTSIDE = """## Evidence from outside
+_OUTSIDE = """## Evidence from outside swapcli
 
-A test that takes its expected value from the function under test proves nothing. So every family needs at least one id
-or address, one event and one swap from outside swapcli: from bytecode, a chain's records, or a published ABI. The
-ids and addresses belong to pools that exist on a chain (`tests/recorded/creations.json`); the tests derive them, and
-find the pools by their creation events. The events are in `tests/recorded/events.json`. Addresses that factories list
-or announce are not derived."""
+A test that takes its expected value from the function under test proves nothing. So every family needs at least one ID
+or address, one event and one swap from a source outside swapcli, such as bytecode, on-chain records or a published ABI.
+The IDs and addresses belong to pools that exist on a chain (`tests/recorded/creations.json`). The tests derive these
+IDs and addresses, and find the pools by their creation events. The events are in `tests/recorded/events.json`. If a
+factory lists or announces a pool's address, swapcli does not derive it."""
 _FACTORIES = """## Factories not yet seen
 
-The tests have no public record of any pool from these factories:"""
+The tests have no public record of a pool created by any of these factories:"""
 
 
 class Row(NamedTuple):
@@ -77,10 +78,10 @@ def render_page() -> str:
             "",
             "## Mined swaps",
             "",
-            "The swap event of a concentrated pool implies the fee and the price before the swap. The fee matches one",
-            "in the catalogue to within 0.3 ppm, or counts as dynamic. With that fee, the pool returns the output and",
-            "the price after the swap, within the rounding of the price. Events of pairs without reserves contain too",
-            "little to explain the swap.",
+            "A concentrated pool's swap event implies the fee and the price before the swap. If the fee is not",
+            "within 0.3 ppm of a fee in the catalogue, it counts as dynamic. With that fee, swapcli's pool returns",
+            "the recorded output and the price after the swap, up to the rounding of the price. A pair's swap event",
+            "does not contain the reserves, so it cannot explain the swap.",
             "",
             *_table(("network", "kind", "events", "catalogue fee", "dynamic fee", "not explained"), _mined()),
             "",

@@ -12,19 +12,19 @@ from swapcli.quoting.public_venues import Coverage, PublicVenue, list_venues, li
 PAGE = Path(__file__).parents[2] / "docs" / "venues.md"
 _INTRODUCTION = """# Covered protocols
 
-This page shows, by network, how swapcli covers the protocols in public lists. Each protocol is quoted exactly with the
-maths of its pools, sampled by calling its contracts, or absent for a stated reason. `make venues` writes this page from
-`swapcli/quoting/public_venues.json`, which maps the listed names to swapcli's protocols, and from the networks'
-definitions. A test fails if the page is outdated or an absent protocol has no reason. `swapcli protocols NETWORK
---missing` prints the sampled and absent protocols of one network. [Pools that only the contract can
-quote](decisions/sampled-pools.md) lists the missing facts of sampled protocols."""
+This page shows, network by network, how swapcli covers the protocols in public lists. Each protocol is quoted exactly
+with its pool maths, sampled by calling its contracts, or absent for a stated reason. `make venues` writes this page
+from the network definitions and `swapcli/quoting/public_venues.json`, which maps listed names to swapcli's protocols. A
+test fails if the page is outdated or if an absent protocol has no reason. `swapcli protocols NETWORK --missing` prints
+the sampled and absent protocols of one network. [Pools that only the contract can quote](decisions/sampled-pools.md)
+lists the facts that are missing for sampled protocols."""
 _LISTS = """## The lists
 
 | list | commit | date | parts read |
 |---|---|---|---|"""
 _NOTE = """The lists also contain entries that are not exchanges, such as wallets, cards or derivatives markets. This
-page shows them as absent, so that no entry disappears. A list covers a network only if its files name the network; most
-simulators in `kyberswap-dex-lib` name none."""
+page shows them as absent, so that no entry disappears. A list covers a network only if its files name that network;
+most simulators in `kyberswap-dex-lib` do not name any network."""
 _ROWS = "| protocol | coverage | in swapcli | lists | limitation |\n|---|---|---|---|---|"
 
 

@@ -36,7 +36,7 @@ def test_the_page_counts_what_a_file_has(name: str) -> None:
 
 def test_the_page_names_each_family_and_what_no_source_has() -> None:
     lines = PAGE.read_text().splitlines()
-    start = lines.index("## Evidence from outside")
+    start = lines.index("## Evidence from outside swapcli")
     named = {line.split(" | ")[0].removeprefix("| ") for line in lines[start:] if line.startswith("| ")}
     assert {*FAMILIES} <= named
     (infinity,) = (line for line in lines[start:] if line.startswith("| infinity_bin |"))
