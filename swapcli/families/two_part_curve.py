@@ -20,7 +20,7 @@ class TwoPartCurve:
         self.start_rate: float = max(first.start_rate, self._end_rate)
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         if rate > self._end_rate:

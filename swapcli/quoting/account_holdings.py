@@ -71,8 +71,8 @@ class Holdings(NamedTuple):
 
 
 class Permit2Allowance(NamedTuple):
-    """An allowance granted through Permit2: `amount` until `expiration_s` (Unix). `permit2_amount` is the allowance
-    that Permit2 itself has from the token."""
+    """An allowance granted through Permit2: `amount` until `expiration_s` (Unix). `permit2_amount` is the owner's
+    allowance to Permit2 in the token's contract."""
 
     amount: int
     expiration_s: int

@@ -78,7 +78,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> tuple[Order, QuoteOptions]:
-        """Return an order in base units, and the options of its quote. Raises the same errors as `Market.quote`."""
+        """Return an order in base units, and the options for its quote. Raises the same errors as `Market.quote`."""
         requested = amount_out if amount is None else amount
         if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
@@ -106,7 +106,7 @@ class MarketQuotes:
         amounts: Sequence[Amount | WrittenAmount],
         options: QuoteKeywords,
     ) -> Depth:
-        """Return the price impact of amounts. Raises the same errors as `Market.depth`."""
+        """Return the price impact of selling each of `amounts`. Raises the same errors as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)

@@ -43,7 +43,7 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
     """Convert dollars to base units, rounded down, of the token whose amount the order specifies.
 
     The price is the market's spot price, determined by quoting a small sale. The order's own amount does not matter.
-    Raises `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and as
+    Raises `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and the same errors as
     `QuoteSource.quote`.
     """
     order = request.order

@@ -89,7 +89,7 @@ class BuiltPayload(NamedTuple):
 class PreparedRoute(NamedTuple):
     """The transactions that execute an earlier route on the current state.
 
-    The fields are as in `PreparedSwap`. `figures` are the figures of the payload, with all warnings about it.
+    The fields are as in `PreparedSwap`. `figures` are the payload's figures, with all warnings about it.
     """
 
     route: RouteResult

@@ -164,7 +164,7 @@ class StateFigures(NamedTuple):
 
 
 class StreamLease(NamedTuple):
-    """An open stream: its client's key on the server, and its own name there."""
+    """An open stream: its client's key on the server, and the stream's name under that key."""
 
     key: str
     stream: str
@@ -371,7 +371,8 @@ class RedisState:
     # --- issued routes
 
     def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
-        """Return the route times shared by all services, each kept for `life_s`. `own` has those of this process."""
+        """Return the route times shared by all services, each kept for `life_s`. `own` has the route times of this
+        process."""
         return _RedisRouteTimes(self, own, life_s)
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
@@ -439,12 +440,12 @@ class _RedisRouteTimes:
         self._state, self._own, self._life_s = state, own, life_s
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """Like `RouteTimes.set`."""
+        """Same as `RouteTimes.set`."""
         self._own.set(digest, now_ms)
         self._state.set_route_time(digest, now_ms, self._life_s)
 
     def get(self, digest: bytes) -> int | None:
-        """Like `RouteTimes.get`: the latest known time."""
+        """Same as `RouteTimes.get`: the latest known time."""
         times = (self._own.get(digest), self._state.find_route_time(digest))
         return max((each for each in times if each is not None), default=None)
 

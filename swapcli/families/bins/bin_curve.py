@@ -50,7 +50,7 @@ class BinCurve:
         self.capacity: float = min(self._ins[-1] * CAPACITY_MARGIN, float(max_amount_in))
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         i = bisect_right(self._ends, -rate)

@@ -84,7 +84,7 @@ class FluidCurve:
         return max([*end_rates, self._rate_at(half)])
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         rate /= self._unit_rate

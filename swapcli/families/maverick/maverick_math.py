@@ -1,4 +1,4 @@
-"""Prices and liquidity of Maverick V2's ticks, equal to those of its libraries to the unit.
+"""The prices and the liquidity of Maverick V2's ticks, which equal its libraries' results to the unit.
 
 The libraries `TickMath` and `Math` are published (github maverickprotocol/v2-common, commit d91e871); amounts and
 square-root prices have 18 decimals. A price is token A per token B; it rises with the ticks.

@@ -54,7 +54,7 @@ class RangeCurve:
         self._end_rate: float = self._rate(self.capacity) if self.capacity else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         if rate <= self._end_rate:

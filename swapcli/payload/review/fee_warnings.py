@@ -40,7 +40,7 @@ def fee_warnings(
     native_usd: Callable[[], float | None],
     usual_price_wei: int | None = None,
 ) -> Iterator[Finding]:
-    """Yield the unusual gas and fees of a payload and of the accompanying transactions.
+    """Yield warnings about unusual gas and fees in a payload and in the accompanying transactions.
 
     `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
     of gas that a node reports; without one, the network's definition sets the limit.

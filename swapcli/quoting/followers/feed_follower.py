@@ -246,7 +246,7 @@ class FeedFollower:
     def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
         """Return the latest source, with all pools that trade `tokens` (addresses) and the pools in `keys` added.
 
-        Returns None if the source already has all those of the pools that are in the feed. Any thread may call this.
+        Returns None if the source already has every one of these pools that is in the feed. Any thread may call this.
         Raises `MarketUnavailable` until the market has been read, and `InvalidFeed`.
         """
         tokens, keys = list(tokens), list(keys)
