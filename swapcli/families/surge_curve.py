@@ -29,7 +29,7 @@ _FAR: Final = 1e9
 
 
 class SurgeCurve:
-    """One direction in base units. A trade's position is on a segment of the polygon H."""
+    """One direction of the pool, in base units. Each trade lies on a segment of the polygon H."""
 
     __slots__ = ("_after_fee", "_ends", "_inner", "_inputs", "_slopes", "_start_rates", "capacity", "start_rate")
 

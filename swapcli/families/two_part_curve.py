@@ -6,8 +6,8 @@ from swapcli.core.model.pool import RateCurve
 
 
 class TwoPartCurve:
-    """A curve of two parts; see `RateCurve`. The second part should not start at a higher rate than that at which the
-    first part ends."""
+    """A curve that consists of two parts; see `RateCurve`. The second part should not start at a higher rate than the
+    rate at which the first part ends."""
 
     __slots__ = ("_end_rate", "_first", "_paid", "_second", "capacity", "start_rate")
 

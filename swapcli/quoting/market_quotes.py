@@ -67,7 +67,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> SwapQuote:
-        """Return the best route. Raises the same errors as `Market.quote`."""
+        """Return the best route for an order. Raises the same errors as `Market.quote`."""
         return self.quote_order(*self.read_order(token_in, token_out, amount, amount_out, options))
 
     def read_order(
@@ -184,7 +184,7 @@ class MarketQuotes:
         return state_warnings(self._source.state_source, state, self._nodes.setup.settings.route_ttl_s)
 
     def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
-        """Return the quote for a request, on `terms` for the swap. Raises the same errors as `QuoteSource.quote`."""
+        """Return the quote for a request, with `terms` for the swap. Raises the same errors as `QuoteSource.quote`."""
         return bind_quote(self._source.quote(request), terms, self.market)
 
     def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:

@@ -130,7 +130,7 @@ class BalanceOrder:
 
 
 def read_balance(node: StateOverrideNode, at: BlockId, owner: str, token: Token) -> int:
-    """Return the balance of `owner` after a block, in base units. Raises `UpstreamError`."""
+    """Return the balance of `owner` at the end of a block, in base units. Raises `UpstreamError`."""
     if token.address == ZERO_ADDRESS:
         return node.read_account(owner, at).balance_wei
     return _read_token_balance(node, at, owner, token)

@@ -52,7 +52,7 @@ class BuiltPayload(NamedTuple):
 
     def router_reading(self) -> tuple[str, str] | None:
         """Return a description of how the router reads rates and extra data, as shown by a simulation; None if there
-        was none."""
+        was no simulation."""
         simulation = self.checked.simulation if self.checked else None
         if simulation is None or simulation.variant is None:
             return None

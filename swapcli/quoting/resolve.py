@@ -134,7 +134,7 @@ def excluded_protocols(
 
 
 def unavailable_protocols(exclude: Iterable[str], only: Sequence[str], network: Network) -> frozenset[str]:
-    """Return the protocols that an operator's settings keep from every order on a network.
+    """Return the protocols that an operator's settings exclude from every order on a network.
 
     The settings are for all networks of a service, so names of protocols that this network does not have are ignored.
     If the network has none of the protocols in `only`, only wrapping is allowed.

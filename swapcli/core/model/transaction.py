@@ -170,8 +170,8 @@ class UnsignedTransaction(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A deadline in Unix seconds, None if there is none, and who enforces it: the router (named by its dialect), or one
-    of the enforcers above."""
+    """A deadline in Unix seconds, None if there is none, and who enforces it: the router (named by its dialect), or
+    `NOBODY`, `PERMIT` or `PERMIT2`."""
 
     end_s: int | None
     enforcer: str

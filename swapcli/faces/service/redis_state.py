@@ -211,7 +211,7 @@ class RedisState:
 
     @property
     def figures(self) -> StateFigures:
-        """The figures since the start of the process."""
+        """The state of the server, and the counts of failures since the start of the process."""
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
@@ -327,7 +327,8 @@ class RedisState:
     # --- streams and usage of keys
 
     async def open_stream(self, client: str, limit: int) -> StreamLease | None:
-        """Count one more stream of a client, until `close_stream`. Return None if the server does not respond.
+        """Count one more open stream of a client, until `close_stream` is called. Return None if the server does not
+        respond.
 
         A lease with `is_refused` is not counted, because the client already has `limit` streams.
         """

@@ -131,7 +131,7 @@ class BalancerPool(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `rates`, `vault_fields` and `further_fields`.
+        """Read `reserves` (which may be zero), `rates`, `vault_fields` and `further_fields`.
 
         Optional: `swap_fee`, which is needed if the fee is not a whole number of parts per million, and
         `changes_without_events`.

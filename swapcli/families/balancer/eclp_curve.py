@@ -23,8 +23,8 @@ def eclp_curve(
     """Return the curve for selling one token. Balances have 18 decimals; `units` are the numbers of base units per
     balance unit, for the input and for the output.
 
-    The unit of the input includes the fee. A pool sells nothing if it has none of the other token, if it has more of
-    the sold token than its range can hold, or if its contract would revert.
+    The unit of the input includes the fee. The curve is empty if the pool has none of the other token, if it has more
+    of the sold token than its range can hold, or if its contract would revert.
     """
     try:
         invariant = parameters.invariant(*balances)

@@ -1,4 +1,4 @@
-"""The curve of pools that trade on x y = k with virtual balances in addition to their real ones."""
+"""The curve of pools that trade on x y = k, with virtual balances in addition to their real balances."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Weighted(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, and `weights`, each at least 1%.
+        """Read `reserves` (which may be zero) and `weights` (each at least 1%).
 
         Optional: `version`, `pool_id`, and `swap_fee` for a fee that is not a whole number of parts per million.
         """

@@ -20,8 +20,8 @@ float rounding errors."""
 
 
 class BinCurve:
-    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the
-    swap."""
+    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order in which
+    a swap passes them."""
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 

@@ -76,7 +76,7 @@ class VolatilityFees(NamedTuple):
     bin_step: int
 
     def fee_of_bin(self, bin_id: int) -> int:
-        """Return the fee in a bin."""
+        """Return the fee in a bin, scaled by `WAD`."""
         return self.parameters.fee(self.bin_step, self.volatility.accumulator_in(bin_id, self.parameters))
 
     def protocol_part(self, fee_amount: int) -> int:

@@ -170,7 +170,7 @@ class StableSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
+        """Read `reserves` (which may be zero), `amp`, `rates`, and optional fields.
 
         The optional fields are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a
         fee that is not a whole number of parts per million.

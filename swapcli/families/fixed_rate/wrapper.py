@@ -56,8 +56,8 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """The curve out = in. The rate is one for every amount, so the trade that would lower it is a large finite
-    amount."""
+    """The curve out = in. The rate is one for every amount. Since no trade lowers it, a large finite amount stands for
+    the trade to a lower rate."""
 
     __slots__ = ("capacity", "start_rate")
 

@@ -18,7 +18,8 @@ _CAPACITY_MARGIN: Final = 1.0 - 1e-9
 
 
 class SideLimits(NamedTuple):
-    """The reserves of a side, and the most that the liquidity layer pays out of it. All amounts have 12 decimals."""
+    """The reserves on one side of the pool (collateral or debt), and the most that the liquidity layer pays out of that
+    side. All amounts have 12 decimals."""
 
     real_in: float
     real_out: float

@@ -1,4 +1,4 @@
-"""The tokens of a new book, one of which may be the native currency."""
+"""The tokens that a new order book trades, one of which may be the native currency."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class FeePolicy(NamedTuple):
 
     @classmethod
     def decode(cls, packed: int) -> Self:
-        """Decode the contract's 24-bit form."""
+        """Decode a fee policy from the contract's 24-bit form."""
         return cls((packed & (_USES_QUOTE - 1)) - _FEE_RATE_OFFSET, packed & _USES_QUOTE != 0)
 
     @property

@@ -36,7 +36,8 @@ _MAX_FEE_PPM: Final = 100_000
 
 
 class PriceAverage(NamedTuple):
-    """The price as a ratio of two numbers, one per token, and the time of its last change; 0 if there was none."""
+    """The average price as a ratio of two numbers, one per token, and the time of its last change (0 if it has not
+    changed yet)."""
 
     first: int
     second: int

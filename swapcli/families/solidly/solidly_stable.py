@@ -100,7 +100,7 @@ class SolidlyStable(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `version` and `swap_fee`.
+        """Read `reserves: [x, y]` (which may be zero), and the optional `version` and `swap_fee`.
 
         `swap_fee` is needed only for a fee that is not a whole number of parts per million.
         """

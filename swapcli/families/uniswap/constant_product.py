@@ -92,7 +92,7 @@ class ConstantProduct(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `variant`.
+        """Read `reserves: [x, y]` (which may be zero), and the optional `variant`.
 
         Pools of Solidly may have `swap_fee`, for a fee that is not a whole number of parts per million.
         """

@@ -206,7 +206,7 @@ class NodeOpener:
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
-        """Return the node for the first choice that is on this network. Raises `UpstreamError`."""
+        """Return the node for the first of the choices that belongs to this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
                 self._public_node = self.connector.connect_public(network, choice.urls)
