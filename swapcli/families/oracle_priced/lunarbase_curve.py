@@ -19,9 +19,9 @@ _MAX_STEPS: Final = 60
 Bisection alone gains one bit per step, so 60 reach the precision of a float; usually four are enough.
 """
 _CLOSE: Final = 1e-13
-"""The part of an amount at which searches end."""
+"""A search for an amount ends once a step changes the amount by at most this fraction."""
 _MARGIN: Final = 1e-9
-"""The part of a capacity at which its search ends, and which is then omitted."""
+"""The relative error at which the search for a capacity ends. The capacity is then reduced by this fraction."""
 
 
 class Side(NamedTuple):

@@ -31,7 +31,7 @@ _MAX_PRICE_WEI = 1_000 * 10**9
 _MAX_STRK, _MAX_ETH = 200, 0.05
 """The maximum in STRK: more than the calls of a swap cost on Starknet, where wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
-"""The part of a network's limit that is never unusual: wallets add a fixed priority fee if fees are tiny."""
+"""The fraction of a network's limit that is never unusual: wallets add a fixed priority fee if fees are tiny."""
 
 
 def fee_warnings(
