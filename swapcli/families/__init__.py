@@ -163,13 +163,13 @@ def family_names() -> tuple[str, ...]:
 
 
 def families_in_use() -> tuple[str, ...]:
-    """Return the families that pools in this process can have: the built-in ones, and those from packages used so
-    far."""
+    """Return the families that pools in this process can have: the built-in families, and the families from packages
+    used so far."""
     return (*FAMILIES, *_USED)
 
 
 def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds of contracts: the built-in ones, and those from packages used so far."""
+    """Return the names of all kinds of contracts: the built-in kinds, and the kinds from packages used so far."""
     return (*KIND_NAMES, *_PACKAGES_OF_KINDS)
 
 

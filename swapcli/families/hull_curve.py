@@ -112,8 +112,8 @@ class _StartPoint(NamedTuple):
 
 
 class HullCurve(ABC):
-    """One direction of a pool, in the curve's own units. A trade is identified by t = ln(y before / y after), with the
-    bought balance y.
+    """One direction of a pool, in the curve's own units. A trade is identified by t = ln(y before / y after), where y
+    is the pool's balance of the bought token.
 
     A subclass sets its state before it calls `_prepare`. `state_after` is the state that it needs after a trade.
     """
@@ -177,7 +177,7 @@ class HullCurve(ABC):
             self.capacity = sold * self._unit_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         piece = self._piece

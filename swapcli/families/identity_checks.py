@@ -1,4 +1,4 @@
-"""Checks of the tokens and the fee of pools with two or more tokens."""
+"""Checks on the tokens and the fee of pools with two or more tokens."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ def check_infinity_hooks(hooks: str, parameters: int, *, has_dynamic_fee: bool) 
 
 
 def is_infinity_hook_called_after_swaps(parameters: int) -> bool:
-    """Return whether a hook is called after each swap. Its own swaps and liquidity then move the price."""
+    """Return whether a hook is called after each swap. The hook's own swaps and liquidity changes may then move the
+    price."""
     return bool(parameters & _AFTER_SWAP)
 
 

@@ -21,7 +21,7 @@ def change_decimals(amount: int, before: int, after: int) -> int:
 
 
 def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
-    """Return the reserves with `amount_in` added to the i-th and `amount_out` subtracted from the j-th."""
+    """Return the reserves after adding `amount_in` to the i-th and subtracting `amount_out` from the j-th."""
     after = list(reserves)
     after[i] += amount_in
     after[j] -= amount_out

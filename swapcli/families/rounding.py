@@ -26,14 +26,14 @@ def mul_div_up(a: int, b: int, denominator: int) -> int:
 
 
 def require_uint128(value: int) -> int:
-    """Return the value if it fits in half a word. Raises `SwapReverts` otherwise."""
+    """Return the value if it fits in 128 bits. Raises `SwapReverts` otherwise."""
     if value >= UINT128_LIMIT:
         raise SwapReverts("an amount exceeds the 128 bits that it is stored in")
     return value
 
 
 def require_uint256(value: int) -> int:
-    """Return the value if it fits in a word. Raises `SwapReverts` otherwise, as checked arithmetic reverts."""
+    """Return the value if it fits in 256 bits. Raises `SwapReverts` otherwise, as checked arithmetic reverts."""
     if value >= UINT256_LIMIT:
         raise SwapReverts("the amount overflows the contract's arithmetic")
     return value

@@ -189,7 +189,7 @@ class TickConstants(NamedTuple):
 
 
 class InfinityConstants(NamedTuple):
-    """The key of a PancakeSwap Infinity pool, besides its tokens and a constant fee, and its ID.
+    """The ID of a PancakeSwap Infinity pool, and its key without the tokens and a constant fee.
 
     A pool that trades the native token lists it in its wrapped form. `parameters` contains the tick spacing or the bin
     step.

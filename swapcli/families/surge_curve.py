@@ -29,7 +29,7 @@ _FAR: Final = 1e9
 
 
 class SurgeCurve:
-    """One direction in base units. A trade's position is on a segment of the polygon H."""
+    """One direction of the pool, in base units. Each trade lies on a segment of the polygon H."""
 
     __slots__ = ("_after_fee", "_ends", "_inner", "_inputs", "_slopes", "_start_rates", "capacity", "start_rate")
 
@@ -54,8 +54,8 @@ class SurgeCurve:
         self.capacity: float = inf if len(points) == len(hull) else points[-1][0]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`. At a corner of the
-        polygon, the slope is 0."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`. At
+        a corner of the polygon, the slope is 0."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         k = min(bisect_left(self._ends, -rate), len(self._slopes) - 1)

@@ -6,8 +6,8 @@ from swapcli.core.model.pool import RateCurve
 
 
 class TwoPartCurve:
-    """A curve of two parts; see `RateCurve`. The second part should not start at a higher rate than that at which the
-    first part ends."""
+    """A curve that consists of two parts; see `RateCurve`. The second part should not start at a higher rate than the
+    rate at which the first part ends."""
 
     __slots__ = ("_end_rate", "_first", "_paid", "_second", "capacity", "start_rate")
 
@@ -20,7 +20,7 @@ class TwoPartCurve:
         self.start_rate: float = max(first.start_rate, self._end_rate)
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         if rate > self._end_rate:

@@ -54,7 +54,7 @@ def check_wrapper_allowed(order: Order, network: Network) -> None:
 def wrap_quote(
     order: Order, gas_price_wei: int, price_usd: float | None, *, certify: bool = False
 ) -> tuple[Quote, dict[str, Pool]]:
-    """Return the quote of a wrapping order, and its only pool by key. The amounts in and out are equal.
+    """Return the quote for a wrapping order, and its only pool by key. The amounts in and out are equal.
 
     `price_usd` is the native token's price, None if unknown.
     """

@@ -40,7 +40,7 @@ class ErrorFormat(StrEnum):
     STATUS = "status"
     """`{statusCode, message, error}`"""
     RESOURCE = "resource"
-    """Like `STATUS`; a resource that does not exist has status 404."""
+    """Same as `STATUS`; a resource that does not exist has status 404."""
     EXECUTE = "V1 execute"
     """`{error, message}` with the error names of V1 execute."""
     EXECUTE_DETAILED = "detailed V1 execute"
@@ -48,7 +48,7 @@ class ErrorFormat(StrEnum):
     CALLDATA_V2 = "V2 calldata"
     """`{success: false, error, details}` with the error names of V2 calldata."""
     NETWORK_CALLDATA = "GET calldata of hyperevm and citrea"
-    """Like `CALLDATA_V2`, with a different name for an invalid signer; `route` contains the failure if there is no
+    """Same as `CALLDATA_V2`, with a different name for an invalid signer; `route` contains the failure if there is no
     route."""
 
 

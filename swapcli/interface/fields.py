@@ -57,7 +57,7 @@ class Fields(FieldReader):
         return self.read(key, parse_text, MAX_TEXT)
 
     def text_or(self, key: str, default: str) -> str:
-        """Read a string; `default` if it is missing."""
+        """Read a string, or return `default` if the field is missing."""
         return self.text(key) if self.has(key) else default
 
     def address(self, key: str, kind: Kind) -> str:
@@ -73,11 +73,11 @@ class Fields(FieldReader):
         return ZERO_ADDRESS if is_native(self.text(key), kind) else self.address(key, kind)
 
     def boolean(self, key: str, default: bool = False) -> bool:
-        """Read a boolean; `default` if it is missing."""
+        """Read a boolean, or return `default` if the field is missing."""
         return self.read(key, parse_boolean) if self.has(key) else default
 
     def hex_bytes(self, key: str) -> bytes:
-        """Read bytes in hex; empty if the field is missing."""
+        """Read bytes in hex. The result is empty if the field is missing."""
         return bytes.fromhex(self.read(key, parse_hex, None, _MAX_HEX)[2:]) if self.has(key) else b""
 
     def json_integer(self, key: str, minimum: int, maximum: int) -> int:

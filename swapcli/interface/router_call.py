@@ -50,7 +50,7 @@ def render_call_route(route: RouterRouteParam, network: Network, *, names_tokens
 
 
 def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
-    """Render the swaps of a call."""
+    """Render the swaps in a call."""
     known = list(swaps)
     return [
         {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_hex(_extra_bytes(swap))}
@@ -59,7 +59,7 @@ def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -
 
 
 def render_short_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
-    """Render the swaps of a call for V1 calldata: without `swap_type` and `extra_data`."""
+    """Render the swaps in a call for V1 calldata, without `swap_type` and `extra_data`."""
     known = list(swaps)
     prepare_display(
         [each for swap in known for each in (swap.token_in, swap.token_out, swap.pool_address)], network.kind

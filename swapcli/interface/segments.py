@@ -31,7 +31,7 @@ def format_segment_share(share: int) -> str:
 
 
 def addresses_in(segments: Sequence[ResultSegment]) -> list[str]:
-    """Return the addresses of the pools and tokens of a route, with repetitions."""
+    """Return the addresses of the pools and tokens in a route, with repetitions."""
     swaps = [swap for segment in segments for hop in segment.hops for swap in hop]
     return [address for swap in swaps for address in (swap.pool_address, swap.token_in, swap.token_out)]
 

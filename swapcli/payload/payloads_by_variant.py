@@ -25,7 +25,7 @@ from swapcli.payload.payloads import build_transaction
 
 
 class VariantCertainty(StrEnum):
-    """How certain the variant of a payload is."""
+    """How certain it is that a payload's variant is the right one."""
 
     SHARED = "shared"
     """The payload is the same under every variant."""
@@ -90,7 +90,7 @@ class RoutePayloads(NamedTuple):
         return tuple(found.values())
 
     def certainty(self, read: ReadPayload) -> VariantCertainty:
-        """Return how certain the variant of a payload is."""
+        """Return how certain it is that a payload's variant is the right one."""
         variant, payload = read
         protocol_ids = _protocol_ids(payload)
         if self._is_same(payload, NO_FINDINGS.variants(variant, protocol_ids)):

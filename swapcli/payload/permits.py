@@ -66,7 +66,7 @@ def read_signed_permit(
 ) -> SignedPermit:
     """Return the signature of the message from `read_message`, in the form in which payloads contain it.
 
-    Raises `InvalidOption` like `read_message`, and if the owner did not sign the message.
+    Raises `InvalidOption` in the same case as `read_message`, and if the owner did not sign the message.
     """
     message, nonce = read_message(node, kind, terms, chain_id)
     check_signer(node, message, signature, terms.owner, label)

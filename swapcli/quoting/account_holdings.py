@@ -43,7 +43,7 @@ class TokenBalance(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """An account's balances after a block."""
+    """An account's balances at the end of a block."""
 
     network: Network
     owner: str
@@ -71,8 +71,8 @@ class Holdings(NamedTuple):
 
 
 class Permit2Allowance(NamedTuple):
-    """An allowance granted through Permit2: `amount` until `expiration_s` (Unix). `permit2_amount` is the allowance
-    that Permit2 itself has from the token."""
+    """An allowance granted through Permit2: `amount` until `expiration_s` (Unix). `permit2_amount` is the owner's
+    allowance to Permit2 in the token's contract."""
 
     amount: int
     expiration_s: int
@@ -80,7 +80,7 @@ class Permit2Allowance(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """The amount of a token that a spender may take from its owner, after a block, in base units.
+    """The amount of a token that a spender may take from its owner at the end of a block, in base units.
 
     `permit2` is the allowance through Permit2; None if it was not read.
     """

@@ -119,8 +119,8 @@ class Alternative(NamedTuple):
 
     @property
     def shown_amounts(self) -> tuple[int | None, int | None]:
-        """The output, and the output after gas. If offers are simulated, services and aggregators have their simulated
-        amounts, or None if theirs was not simulated."""
+        """The output, and the output after gas. If offers are simulated, the amounts of services and aggregators are
+        the simulated ones, or None for an offer that was not simulated."""
         if self.kind not in REMOTE_KINDS or self.simulation is None:
             return self.amount_out, self.output_after_gas
         return (None, None) if self._says_only else (self.amount_paid, self.paid_after_gas)
@@ -163,7 +163,7 @@ class Comparison(NamedTuple):
         return prove(self.quoted)
 
     def write_proof(self, path: str | PathLike[str]) -> Comparison:
-        """Write the proof to a file, like `SwapQuote.write_proof`."""
+        """Write the proof to a file, as `SwapQuote.write_proof` does."""
         self.proof().write(path)
         assert self.figures is not None
         return self._replace(figures=self.figures._replace(proof_file=os.fspath(path)))

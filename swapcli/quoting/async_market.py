@@ -52,7 +52,7 @@ def _awaited(
 def _joined(
     method: Callable[Concatenate[Market, P], SwapQuote],
 ) -> Callable[Concatenate[AsyncMarket, P], Coroutine[Any, Any, SwapQuote]]:
-    """Like `_awaited`, for quotes that share a read while they wait for the market's thread."""
+    """Same as `_awaited`, for quotes that share a read while they wait for the market's thread."""
 
     @wraps(method)
     async def call(self: AsyncMarket, *arguments: P.args, **keywords: P.kwargs) -> SwapQuote:
@@ -137,24 +137,24 @@ class AsyncMarket:
     refresh = _awaited(Market.refresh)
 
     async def network(self) -> Network:
-        """Like `Market.network`."""
+        """Same as `Market.network`."""
         return await self._call(lambda market: market.network)
 
     async def state(self) -> StateSource:
-        """Like `Market.state`."""
+        """Same as `Market.state`."""
         return await self._call(lambda market: market.state)
 
     async def pools(self) -> Mapping[str, Pool]:
-        """Like `Market.pools`."""
+        """Same as `Market.pools`."""
         return await self._call(lambda market: market.pools)
 
     async def tokens(self) -> Mapping[str, Token]:
-        """Like `Market.tokens`."""
+        """Same as `Market.tokens`."""
         return await self._call(lambda market: market.tokens)
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Self]:
-        """Like `Market.pinned`."""
+        """Same as `Market.pinned`."""
         await self._call(lambda market: market.source.pin(pinned=True))
         try:
             yield self
@@ -162,7 +162,8 @@ class AsyncMarket:
             await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
-        """Like `Market.close`, once earlier calls have finished. A market that was never awaited need not be closed."""
+        """Same as `Market.close`, after earlier calls have finished. A market that was never awaited need not be
+        closed."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -211,5 +212,5 @@ async def aquote(
     amount_out: Amount | None = None,
     **options: Unpack[QuoteKeywords],
 ) -> SwapQuote:
-    """Like `quote`, for asyncio programs."""
+    """Return the same quote as `quote`, for asyncio programs."""
     return await AsyncMarket.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

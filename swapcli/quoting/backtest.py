@@ -1,7 +1,7 @@
 """Quote orders at past blocks: one quote for each order at each block, with statistics.
 
 Each quote is compared with the best single path, which has one pool per hop: the usual route of a simple router. Both
-are found on the same state, and pay the block's gas price.
+routes are found on the same state, and pay the block's gas price.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class PastQuotes(NamedTuple):
         self.node.read_past_head(block)
 
     def at(self, block: int) -> list[BacktestQuote]:
-        """Return the quotes at a block, in the order of `orders`. Raises the same errors as `quote_block`."""
+        """Return the quotes at a block, in the same order as `orders`. Raises the same errors as `quote_block`."""
         return quote_block(self.node, self.known, block, self.orders, self.options)
 
 

@@ -175,7 +175,7 @@ def judge_prices(health: Health, request: PriceRequest) -> Health:
 
 
 def size_of(market: MarketState) -> MarketSize:
-    """Return the size of a market."""
+    """Return the numbers of pools and of swappable tokens in a market."""
     return MarketSize(len(market.pools), len(swappable_in(market)))
 
 

@@ -84,7 +84,8 @@ class NodeRules(NamedTuple):
         return "none is set"
 
     def hint_without_node(self, network: Network) -> str:
-        """Return the hint of an error for a network without a node, which works for the reason of `why_no_node`."""
+        """Return the hint for an error about a network without a node. The hint fits the reason that `why_no_node`
+        returns."""
         return "remove --offline" if self.is_offline else missing_node_hint(network)
 
     def explain_missing_pools(self, network: Network) -> tuple[str, str]:
@@ -151,7 +152,7 @@ def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
 
 
 def no_known_node(network: Network) -> InvalidOption:
-    """Return the error for a network without a node, neither from the user nor in the catalogue."""
+    """Return the error for a network for which neither the user nor the catalogue names a node."""
     return InvalidOption(f"no node is known for {network.name}", hint=missing_node_hint(network))
 
 

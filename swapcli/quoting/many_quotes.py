@@ -105,7 +105,7 @@ def _read_amount(key: str, amount: object) -> object:
 
 
 def is_answered(order_id: object, answered: Container[object]) -> bool:
-    """Return whether the order with that id already has a result. Raises `InvalidInput` for an id that is not
+    """Return whether the order with the given id already has a result. Raises `InvalidInput` for an id that is not
     hashable."""
     try:
         return order_id in answered

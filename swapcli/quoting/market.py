@@ -202,7 +202,7 @@ class Market:
         `block` is "latest", "pending", "safe" or "finalized", or a past block's number or hash. Quotes at a past block
         use its gas price, cannot build transactions, and are not cached. Blocks older than a few minutes need an
         archive node. `rpc_url` is an http or https URL. Without it, the node from the settings or a public node is
-        used. The pools are the store's pools or, without a store, those of the embedded market. Quotes within one block
+        used. The pools are the store's pools or, without a store, the embedded market's pools. Quotes within one block
         time share a block; `refresh` makes the next quote read a new one. Raises `ConfigError` for an invalid URL, and
         `InvalidOption` if there is no node. Quotes raise `UpstreamError` if the node fails.
         """
@@ -238,7 +238,7 @@ class Market:
 
     @property
     def state(self) -> StateSource:
-        """The source of the state behind the newest quote, and its age now."""
+        """The source of the state behind the latest quote, and that state's current age."""
         with self._lock:
             return self.source.state_source
 
@@ -358,7 +358,7 @@ class Market:
     def watch_order(
         self, order: Order, options: QuoteOptions, every_s: float | None, on_failure: OnFailure
     ) -> MarketWatch:
-        """Return the quotes for an order, in the way that `watch` yields them."""
+        """Return the quotes for an order, as `watch` yields them."""
         from swapcli.quoting.market_watch import MarketWatch
 
         def quote_newest() -> SwapQuote:
@@ -429,7 +429,7 @@ class Market:
         """Return the payload of the part that is due in a plan file, and record the payload in the file.
 
         The part is quoted again, within the plan's limits on routes, which `options` may narrow, and its payload is
-        built like in `prepare`. Further calls return the same payload until it expires. After you have executed it,
+        built as by `prepare`. Further calls return the same payload until it expires. After you have executed it,
         call `mark_part_done` to go on to the next part. Raises `PartNotDue`, `PlanEnded`, `OutsidePriceBand`,
         `InvalidPlan`, `InvalidOption` for options wider than the plan's limits, and the same errors as `quote` and
         `prepare`. After an error, the file is unchanged.

@@ -40,7 +40,7 @@ class MarketHistory:
         self._source, self._nodes, self._routers = source, nodes, routers
 
     def verify(self, transaction: str) -> Verification:
-        """Return the swaps of a mined transaction with their quotes. Raises the same errors as `Market.verify`."""
+        """Return the swaps in a mined transaction with their quotes. Raises the same errors as `Market.verify`."""
         check_transaction_hash(transaction)  # checked before looking for a node, which prints notes
         known, network = self._known(), self._source.network
         with closing(self._nodes.require_node(network)) as node:
@@ -59,8 +59,7 @@ class MarketHistory:
         on_swap: OnSwap | None,
         pool: str | None = None,
     ) -> RecentVerification:
-        """Return the newest swaps of each protocol with their quotes. Raises the same errors as
-        `Market.verify_recent`."""
+        """Return each protocol's latest swaps with their quotes. Raises the same errors as `Market.verify_recent`."""
         from swapcli.quoting.verification.recent_verification import check_recent_count, verify_recent_swaps
 
         check_recent_count(count)  # checked before looking for a node, which prints notes
@@ -80,7 +79,7 @@ class MarketHistory:
         return found
 
     def record(self, transaction: str) -> Recording:
-        """Return the swaps of a mined transaction with the state of their pools. Raises the same errors as
+        """Return the swaps in a mined transaction with the state of their pools. Raises the same errors as
         `Market.record`."""
         from swapcli.quoting.verification.recording import record_transaction
 
@@ -127,7 +126,7 @@ class MarketHistory:
     def backtest(
         self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
     ) -> Backtest:
-        """Return the outputs of orders at past blocks. Raises the same errors as `Market.backtest`."""
+        """Return the quotes for orders at past blocks. Raises the same errors as `Market.backtest`."""
         _check_blocks(blocks)
         with self.past_quotes(orders, options, use_cache=use_cache) as past:
             past.check(max(blocks))

@@ -67,7 +67,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> SwapQuote:
-        """Return the best route. Raises the same errors as `Market.quote`."""
+        """Return the best route for an order. Raises the same errors as `Market.quote`."""
         return self.quote_order(*self.read_order(token_in, token_out, amount, amount_out, options))
 
     def read_order(
@@ -78,7 +78,7 @@ class MarketQuotes:
         amount_out: Amount | None,
         options: QuoteKeywords,
     ) -> tuple[Order, QuoteOptions]:
-        """Return an order in base units, and the options of its quote. Raises the same errors as `Market.quote`."""
+        """Return an order in base units, and the options for its quote. Raises the same errors as `Market.quote`."""
         if amount is not None and amount_out is not None:
             raise InvalidAmount("give only one of amount and amount_out", hint="amount_out is for an exact output")
         requested = amount_out if amount is None else amount
@@ -108,7 +108,7 @@ class MarketQuotes:
         amounts: Sequence[Amount | WrittenAmount],
         options: QuoteKeywords,
     ) -> Depth:
-        """Return the price impact of amounts. Raises the same errors as `Market.depth`."""
+        """Return the price impact of selling each of `amounts`. Raises the same errors as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)
@@ -186,7 +186,7 @@ class MarketQuotes:
         return state_warnings(self._source.state_source, state, self._nodes.setup.settings.route_ttl_s)
 
     def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
-        """Return the quote for a request, on `terms` for the swap. Raises the same errors as `QuoteSource.quote`."""
+        """Return the quote for a request, with `terms` for the swap. Raises the same errors as `QuoteSource.quote`."""
         return bind_quote(self._source.quote(request), terms, self.market)
 
     def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:

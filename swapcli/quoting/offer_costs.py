@@ -25,8 +25,8 @@ class OfferCost(NamedTuple):
 
 
 def offer_cost(split: QuoteResult | None, gas_units: int, extra_wei: int = 0) -> OfferCost:
-    """Return the cost of gas and of additional native currency. The split route's L1 fee is used, because the data is
-    about as long.
+    """Return the cost of gas and of additional native currency. The split route's L1 fee is used, because the offer's
+    data is about as long.
 
     Without a split quote from this process, the cost is unknown.
     """

@@ -43,7 +43,7 @@ def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSou
     """Convert dollars to base units, rounded down, of the token whose amount the order specifies.
 
     The price is the market's spot price, determined by quoting a small sale. The order's own amount does not matter.
-    Raises `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and as
+    Raises `InvalidAmount` if the market has no price or the dollars buy less than one base unit, and the same errors as
     `QuoteSource.quote`.
     """
     order = request.order
@@ -130,7 +130,7 @@ class BalanceOrder:
 
 
 def read_balance(node: StateOverrideNode, at: BlockId, owner: str, token: Token) -> int:
-    """Return the balance of `owner` after a block, in base units. Raises `UpstreamError`."""
+    """Return the balance of `owner` at the end of a block, in base units. Raises `UpstreamError`."""
     if token.address == ZERO_ADDRESS:
         return node.read_account(owner, at).balance_wei
     return _read_token_balance(node, at, owner, token)

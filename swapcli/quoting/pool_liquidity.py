@@ -30,8 +30,8 @@ def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
 
 
 def pair_figures(pool: Pool, prices: UnitPrices) -> list[PairFigures]:
-    """Return the figures of each pair that the pool trades in both directions. The depth is the smaller of the two
-    tokens' sides."""
+    """Return the price and depth of each pair that the pool trades in both directions. The depth is the value of the
+    smaller of the pair's two sides."""
     figures = []
     for leg in pool_legs(0, pool, range(len(pool.tokens))):
         if leg.up is None or leg.down is None:

@@ -57,7 +57,7 @@ class PoolSelection(NamedTuple):
 
 
 class ListedPool(NamedTuple):
-    """The figures of a pool. Unknown figures are None.
+    """A pool's liquidity, price and other figures. Unknown figures are None.
 
     `liquidity_usd` is approximately the value that orders could trade in the pool: the value that would move the
     logarithm of its rate by one, extrapolated from a fall of 2%. `price` is the price of one whole first token in

@@ -52,7 +52,7 @@ class BuiltPayload(NamedTuple):
 
     def router_reading(self) -> tuple[str, str] | None:
         """Return a description of how the router reads rates and extra data, as shown by a simulation; None if there
-        was none."""
+        was no simulation."""
         simulation = self.checked.simulation if self.checked else None
         if simulation is None or simulation.variant is None:
             return None
@@ -89,7 +89,7 @@ class BuiltPayload(NamedTuple):
 class PreparedRoute(NamedTuple):
     """The transactions that execute an earlier route on the current state.
 
-    The fields are as in `PreparedSwap`. `figures` are the figures of the payload, with all warnings about it.
+    The fields are as in `PreparedSwap`. `figures` are the payload's figures, with all warnings about it.
     """
 
     route: RouteResult

@@ -1,4 +1,4 @@
-"""Compute the figures of a quote once, for all outputs."""
+"""Compute a quote's figures once, for all outputs."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ class TransactionKeywords(TypedDict, total=False):
     `destination` receives the output. `slippage`, in percent, is the quote's slippage by default. `deadline` is in Unix
     seconds, or a duration such as "20m" or "3d", for routers that enforce it. No transaction is built if the price
     impact is above `max_impact`, in percent, or the slippage above `max_slippage`. Tokens, pools and routers are
-    rejected as the destination, because they would lose the output, except for the address `allow_recipient`. With
-    `sender`, a node provides the nonce, gas and fees, and the balance and allowance are checked. With `simulate`, the
-    node also simulates the swap, which must pay the quoted amount. With `allow_fees`, unusual gas, fees or nonces from
-    the node cause a warning instead of an error. `signature` is the signature of the message from `permit`, with the
-    same `deadline`, by the sender, or by the destination if there is no sender. It replaces an approval. `handoff`
+    rejected as the destination, because an output sent to them would be lost, except for the address `allow_recipient`.
+    With `sender`, a node provides the nonce, gas and fees, and the balance and allowance are checked. With `simulate`,
+    the node also simulates the swap, which must pay the quoted amount. With `allow_fees`, unusual gas, fees or nonces
+    from the node cause a warning instead of an error. `signature` is the signature of the message from `permit`, with
+    the same `deadline`, by the sender, or by the destination if there is no sender. It replaces an approval. `handoff`
     names the kind of document in which others sign the swap. The default deadline is then one day, and a shorter one
     causes a warning.
     """

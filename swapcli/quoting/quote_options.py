@@ -103,7 +103,7 @@ def resolve_options(
 
 
 def _excluded_protocols(settings: Settings, network: Network) -> frozenset[str]:
-    """Like `excluded_protocols`; a hint names the settings that apply, which the order does not show."""
+    """Same as `excluded_protocols`; a hint names the settings that apply, which the order does not show."""
     try:
         return excluded_protocols(
             settings.exclude_protocols,
@@ -211,7 +211,7 @@ def parse_destination(text: str | None, network: Network) -> str:
 
 
 def parse_account(text: str, network: Network, label: str) -> str:
-    """Return the canonical address of an account, like `parse_address_option`. Raises `InvalidAddress`."""
+    """Return the canonical address of an account, parsed as `parse_address_option` does. Raises `InvalidAddress`."""
     address = parse_address_option(text, network, label)
     with _labelled(label):
         check_account(address, network.kind)
@@ -260,7 +260,7 @@ def find_account(sources: SourceChooser, text: str, network: Network, label: str
 
 
 def check_allowed_recipient(source: QuoteSource, recipient: str, allowed: str | None, label: str) -> None:
-    """Raise `UnsafeRecipient` for a recipient that would lose what it receives, unless it is the address `allowed`.
+    """Raise `UnsafeRecipient` for a recipient at which the output would be lost, unless it is the address `allowed`.
     `label` names the option that allows it."""
     from swapcli.payload.checks.recipients import check_recipient
     from swapcli.quoting.sources.quote_source import known_contract

@@ -125,7 +125,7 @@ def excluded_protocols(
 
     The order allows only the protocols in `only`. If `only` is empty, it allows the protocols in the API's list, or
     with `extended` all protocols. Wrapping is not a venue, so it is excluded only by its name. Raises `UnknownProtocol`
-    like `find_protocols`, and `InvalidOption` if every protocol in `only` is excluded.
+    in the same case as `find_protocols`, and `InvalidOption` if every protocol in `only` is excluded.
     """
     named, allowed = find_protocols(names, network), find_protocols(only, network)
     if not allowed:
@@ -137,10 +137,10 @@ def excluded_protocols(
 
 
 def unavailable_protocols(exclude: Iterable[str], only: Sequence[str], network: Network) -> frozenset[str]:
-    """Return the protocols that an operator's settings keep from every order on a network.
+    """Return the protocols that an operator's settings exclude from every order on a network.
 
-    The settings are for all networks of a service, so names that this network does not have count for nothing. If it
-    has no protocol in `only`, none is allowed but wrapping.
+    The settings are for all networks of a service, so names of protocols that this network does not have are ignored.
+    If the network has none of the protocols in `only`, only wrapping is allowed.
     """
     excluded, allowed = _known_protocols(exclude, network), _known_protocols(only, network)
     if not only:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class StoreInfo(NamedTuple):
-    """A description of a store's contents, at a Unix time."""
+    """A description of a store's contents at a Unix time."""
 
     summary: StoreSummary
     now_s: float

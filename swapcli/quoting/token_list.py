@@ -77,7 +77,7 @@ def _render_transfers(behaviour: TransferBehaviour) -> TransfersJson:
 
 
 class TokenList(NamedTuple):
-    """The tokens of a network, those in the most pools first."""
+    """The tokens of a network, starting with the tokens in the most pools."""
 
     network: Network
     tokens: tuple[ListedToken, ...]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class TokenPrice(NamedTuple):
-    """The price of one whole token in USD and in a second token, and its basis; None if no pool gives a price.
+    """The price of one whole token in USD and in a second token (None if no pool determines it), and the basis of the
+    price.
 
     `path` has the tokens from this one to the token whose price is known in advance.
     """

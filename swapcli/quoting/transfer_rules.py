@@ -24,7 +24,7 @@ from swapcli.quoting.quote_results import LocalQuote
 
 
 def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
-    """Return the market without the pools that routes may not use; the same market if there are none.
+    """Return the market without the pools that routes may not use, or the same market if there are no such pools.
 
     `end_tokens` are the addresses of the tokens with which routes begin or end.
     """

@@ -279,8 +279,8 @@ def impact_findings(
 
 
 def unread_findings(gain_bps: float | None, max_ppm: int | None = None) -> Iterator[Finding]:
-    """Yield a finding if pools that were not read might add much to the output. It blocks the swap if they might add
-    over `max_ppm`."""
+    """Yield a finding if unread pools might add significantly to the output. The finding blocks the swap if they might
+    add more than `max_ppm`."""
     if gain_bps is None:
         return
     message = f"unread pools could add up to {gain_bps:,.1f} bps to the output"

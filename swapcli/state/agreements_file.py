@@ -23,7 +23,7 @@ class Agreement(NamedTuple):
 
 
 class AgreementsFile:
-    """The agreements in a folder, the same as for stores.
+    """The file of agreements in a folder, which is also the stores' folder.
 
     >>> agreements = AgreementsFile(folder).load(8453)
     """

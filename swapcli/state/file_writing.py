@@ -43,7 +43,7 @@ def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: boo
 
 
 def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
-    """Write a text file like `write_file`, following a link. Raises `InvalidInput` and `InputOutputError`."""
+    """Write a text file as `write_file` does, following a link. Raises `InvalidInput` and `InputOutputError`."""
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
@@ -52,7 +52,7 @@ def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
 
 
 def write_user_file(name: str, content: bytes, *, mode: int = _NEW_FILE) -> None:
-    """Write a file that the user has named, like `write_file`. Raises `InvalidInput` and `InputOutputError`."""
+    """Write a file that the user has named, as `write_file` does. Raises `InvalidInput` and `InputOutputError`."""
     if not name:
         raise InvalidInput("the file name is empty")
     try:

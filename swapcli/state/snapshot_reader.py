@@ -383,7 +383,7 @@ class BlockSnapshot:
 
 
 def first_calls(network: Network, pools: Iterable[Pool], tokens: Iterable[str]) -> list[ContractCall]:
-    """Return the first calls of `BlockSnapshot.read` that do not depend on the block."""
+    """Return the calls that `BlockSnapshot.read` makes first, except for calls that depend on the block."""
     calls: list[ContractCall] = []
     for _, read in (*_pool_reads(pools, network), *_cost_reads(network), *_fact_reads(tokens)):
         with suppress(Exception):  # the read of the snapshot then names the pool and the reason

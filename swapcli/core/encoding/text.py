@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Make each line of `text` printable, like `printable`, and keep the line ends."""
+    """Make each line of `text` printable, as `printable` does, and keep the line ends."""
     return "\n".join(map(printable, text.split("\n")))
 
 

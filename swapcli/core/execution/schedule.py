@@ -119,8 +119,8 @@ class ExecutionSchedule(NamedTuple):
 
 
 class FrontierPoint(NamedTuple):
-    """The plan for one `risk`: the number of parts, the duration in seconds, and the cost and the standard deviation of
-    the proceeds, both in output units."""
+    """The plan for one weight of risk (`risk`): the number of parts, the duration in seconds, and the cost and the
+    standard deviation of the proceeds, both in output units."""
 
     risk: float
     parts: int

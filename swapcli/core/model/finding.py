@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     """A fact to know before signing. `message` is a sentence without its full stop; `hint` says in the same form what
     to do.
 
-    `code` is a `FindingCode`, or the code of another service. `facts` are figures for programs, by name.
+    `code` is a `FindingCode`, or the code of another service. `facts` are values for programs, by name.
     Example: `FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices may have moved since")`.
     """
 

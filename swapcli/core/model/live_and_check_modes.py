@@ -21,8 +21,8 @@ LIVE_MODES = tuple(LiveMode)
 
 
 class CheckMode(StrEnum):
-    """Which nodes simulate a swap before signing. `auto` uses only your own nodes, `always` also public nodes, `never`
-    none."""
+    """Which nodes simulate a swap before signing. `auto` uses only your own nodes, `always` also uses public nodes, and
+    `never` uses none."""
 
     AUTO = "auto"
     ALWAYS = "always"

@@ -34,7 +34,8 @@ def format_short_amount(amount: int, decimals: int, *, rounds_up: bool = False) 
 
 
 def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
-    """Format `a / b` of two amounts in whole tokens with `digits` significant digits and at least two decimals."""
+    """Format the ratio `a / b` of two amounts in whole tokens with `digits` significant digits and at least two
+    decimals."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))

@@ -50,7 +50,8 @@ class Direction(NamedTuple):
 
 
 class ProofTerm(NamedTuple):
-    """The largest gain of a direction at a leaf's prices: an approximately best trade, and an upper bound `value`.
+    """The largest gain of a direction at a leaf's prices: a trade that is approximately the best, and an upper bound on
+    the gain, `value`.
 
     `marginal_rate` is the output per unit of input of the next unit after the trade.
     """

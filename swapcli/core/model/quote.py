@@ -45,7 +45,7 @@ class Route(NamedTuple):
 
 
 def has_whole_percents(route: Route) -> bool:
-    """Return whether every segment of `route` has a whole percentage."""
+    """Return whether the share of every segment in `route` is a whole percentage."""
     return all(segment.share % WHOLE_PERCENTS == 0 for segment in route.segments)
 
 

@@ -31,7 +31,7 @@ class SinglePath(NamedTuple):
 
 
 class PoolLimitCost(NamedTuple):
-    """The cost of limiting the pools of a route.
+    """The cost of limiting the number of pools in a route.
 
     `amount` is the output of the best route without the limit, or its input for an exact-output order, in base units.
     `cost_bps` is how much less the quote pays, or how much more it takes; negative if the quote saves more than that in
@@ -57,7 +57,7 @@ class QuoteFigures(NamedTuple):
     `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
     are placeholders, `changing_pools` the keys of its pools that can change without an event, quoted at the state's
     block. `is_exact` shows whether every amount was computed as the contracts do, or quoted by the pool's protocol for
-    that amount at a block to which the node's responses provably belong, and no token keeps shares; None for a quote
+    that amount at a block to which the node's responses provably belong, and no token is share-based; None for a quote
     from a service. `sampled_pools` are the addresses of the pools that protocols quote. `pool_limit` is None if the
     order sets no limit.
 

@@ -124,7 +124,7 @@ def build_result(
 
 
 def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
-    """Return `result` with the gas figures of `quote`."""
+    """Return `result` with the gas values from `quote`."""
     v2 = result.api_version is ApiVersion.V2
     return result._replace(
         gas_units=None if v2 else quote.gas_units, gas_cost_wei=quote.gas_wei if v2 else None, gas_usd=quote.gas_usd

@@ -57,7 +57,7 @@ class RouterDialect(Protocol):
         """Whether the router can pay integrators a share of the surplus."""
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool as the router executes it, None if the router cannot execute it.
+        """Return the pool as the router executes it, or None if the router cannot execute it.
 
         The result differs from `pool` if the router computes the output itself instead of calling the pool.
         """

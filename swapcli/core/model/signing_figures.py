@@ -1,4 +1,4 @@
-"""A node's figures before signing, for comparison with the figures of other nodes."""
+"""Values that a node returns before signing, for comparison with other nodes' values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swapcli.core.records import NamedTuple
 
 
 class NodeFigures(NamedTuple):
-    """A node's figures for a sender and for fees. A figure is None if the node does not return it.
+    """A sender's nonces and the usual gas price according to a node. A value is None if the node does not return it.
 
     `latest_nonce` counts mined transactions, `pending_nonce` also transactions in the node's pool. `usual_price_wei` is
     the sum of the medians of recent blocks' base fees and priority fees.

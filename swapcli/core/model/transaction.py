@@ -139,7 +139,7 @@ class UnsignedTransaction(NamedTuple):
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
     grant them; on Starknet, the account's calls contain them. `permitted` are further permissions, granted by a
     signature in `calldata`. `gas_units` is the estimated gas after refunds, None if unknown. `rounding` is None if its
-    route trades no token known to keep shares. `witnesses` counts the nodes that agree on its state, None if no node
+    route trades no token known to be share-based. `witnesses` counts the nodes that agree on its state, None if no node
     was read for it; `unconfirmed` gives the reason why no second public node has confirmed it. `router_choice` is set
     if a quote chose its router.
     """
@@ -170,8 +170,8 @@ class UnsignedTransaction(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """A deadline in Unix seconds, None if there is none, and who enforces it: the router (named by its dialect), or one
-    of the enforcers above."""
+    """A deadline in Unix seconds, None if there is none, and who enforces it: the router (named by its dialect), or
+    `NOBODY`, `PERMIT` or `PERMIT2`."""
 
     end_s: int | None
     enforcer: str

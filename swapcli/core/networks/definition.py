@@ -163,7 +163,7 @@ def extend_network(network: Network, mapping: object, where: str, *, is_file: bo
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
     URLs go before the known ones; other values are replaced. `router` has the dialect `router_dialect`. Raises
-    `ConfigError` like `parse_network`. A network file may also have `FILE_KEYS`.
+    `ConfigError` in the same cases as `parse_network`. A network file may also have `FILE_KEYS`.
     """
     known_keys = (*FILE_KEYS, *ADDED_KEYS) if is_file else ADDED_KEYS
     fields = DefinitionFields.of_keys(mapping, where, known_keys)

@@ -70,52 +70,52 @@ class DefinitionFields(FieldReader):
         return _config_error(path, f"unknown {kind} {describe(name)}", {"key": key or path}, hint)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Read a non-empty text; `default` if the key is absent and there is a default."""
+        """Read a non-empty text, or return `default` if the key is absent and there is a default."""
         return default if default is not None and not self.has(key) else self.read(key, parse_printable)
 
     def optional_text(self, key: str) -> str | None:
-        """Read a non-empty text; None if absent."""
+        """Read a non-empty text, or return None if the key is absent."""
         return self.read_optional(key, parse_printable)
 
     def optional_web_url(self, key: str) -> str | None:
-        """Read the http or https URL of a web page; None if absent."""
+        """Read the http or https URL of a web page, or return None if the key is absent."""
         return self.read_optional(key, _parse_web_url)
 
     def whole(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
-        """Read an integer; `default` if the key is absent and there is a default."""
+        """Read an integer, or return `default` if the key is absent and there is a default."""
         return default if default is not None and not self.has(key) else self.integer(key, minimum, maximum)
 
     def optional_positive_number(self, key: str) -> float | None:
-        """Read a number above zero; None if absent."""
+        """Read a number above zero, or return None if the key is absent."""
         return self.read_optional(key, parse_number, "a number above 0", lambda number: number > 0)
 
     def address(self, key: str, kind: Kind) -> str:
-        """Read an address of the network, in its canonical form."""
+        """Read an address on the network, in its canonical form."""
         return self.parse_address(self.path_of(key), self.values.get(key, MISSING), kind)
 
     def optional_address(self, key: str, kind: Kind) -> str | None:
-        """Read an address of the network; None if absent."""
+        """Read an address on the network, or return None if the key is absent."""
         return self.address(key, kind) if self.has(key) else None
 
     def optional_hash(self, key: str) -> str | None:
-        """Read 32 bytes in hex, in lower case; None if absent."""
+        """Read 32 bytes in hex, in lower case, or return None if the key is absent."""
         return self.read_optional(key, parse_hex, 32)
 
     def optional_items(self, key: str) -> Iterator[tuple[str, object]]:
-        """Yield the path and value of each entry of a list; nothing if absent."""
+        """Yield the path and value of each entry in a list, or nothing if the key is absent."""
         entries, path = self.read_optional(key, parse_list) or (), self.path_of(key)
         return ((f"{path}[{index}]", entry) for index, entry in enumerate(entries))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Read a list of texts; empty if absent."""
+        """Read a list of texts. It is empty if the key is absent."""
         return tuple(self.parse(path, entry, parse_printable) for path, entry in self.optional_items(key))
 
     def addresses(self, key: str, kind: Kind) -> tuple[str, ...]:
-        """Read a list of addresses of the network; empty if absent."""
+        """Read a list of addresses on the network. It is empty if the key is absent."""
         return tuple(self.parse_address(path, entry, kind) for path, entry in self.optional_items(key))
 
     def members(self, key: str) -> Iterator[tuple[str, str, object]]:
-        """Yield the name, path and value of each member of a mapping; nothing if absent."""
+        """Yield the name, path and value of each member of a mapping, or nothing if the key is absent."""
         members: Mapping[str, object] = self.read_optional(key, parse_object) or {}
         return ((str(name), f"{self.path_of(key)}.{name}", value) for name, value in members.items())
 

@@ -116,7 +116,8 @@ def terms_at(arcs: Iterable[Arc], prices: Prices) -> list[ArcTerm]:
 
 
 def sum_up(amount: int, price: float, terms: Iterable[ArcTerm]) -> Decimal:
-    """Return the value of `amount` base units at `price` plus all `terms`, rounded up; infinite if floats overflow."""
+    """Return the value of `amount` base units at `price` plus all `terms`, rounded up. The result is infinite if floats
+    overflow."""
     total = UP.multiply(Decimal(amount), exact(price))
     for term in terms:
         total = UP.add(total, exact(term.value))

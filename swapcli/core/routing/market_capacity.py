@@ -76,7 +76,8 @@ def max_output(
     sufficient: float = inf,
     check: CancelCheck = no_cancellation,
 ) -> float:
-    """Return an upper bound on the output, in base units, for any input; otherwise like `max_input`.
+    """Return an upper bound on the output, in base units, for any input. In other respects, this is the same as
+    `max_input`.
 
     Outputs are concave: if inputs grow by some fraction, outputs grow by at most the same fraction, so no hop amplifies
     the growth.

@@ -97,7 +97,7 @@ def shift_market(pools: Mapping[str, Pool], moves: PriceMoves) -> dict[str, Pool
 
 
 def shift_pool(pool: Pool, moves: PriceMoves) -> Pool:
-    """Return `pool` as arbitrage would have left it after `moves`; unchanged if a swap fails."""
+    """Return `pool` as arbitrage would have left it after `moves`, or unchanged if a swap fails."""
     known = sorted((token for token in pool.tokens if token in moves.log_growth), key=lambda t: moves.log_growth[t])
     for sold, bought in pairwise(known):
         growth = moves.log_growth[bought] - moves.log_growth[sold]

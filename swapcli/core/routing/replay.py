@@ -255,7 +255,7 @@ def faults_as_reverts() -> Iterator[None]:
 
 
 def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
-    """Raise `InvalidRoute` unless `pools` contains each pool of `swaps`, with the tokens of its swap."""
+    """Raise `InvalidRoute` unless `pools` contains every pool that `swaps` uses, with matching tokens."""
     for swap in swaps:
         pool = pools.get(swap.pool)
         if pool is None:

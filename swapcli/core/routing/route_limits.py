@@ -23,7 +23,7 @@ from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
 _FIRST_SHARE: Final = 1e-6
-"""The part of the output that the gas of a transaction is worth at the first raised value of gas.
+"""The fraction of the output that the gas of a transaction is worth at the first raised value of gas.
 
 Pools that gain less go first.
 """

@@ -14,7 +14,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05
-"""The part of a pool's or segment's amount whose output gives the price of a small order.
+"""The fraction of a pool's or segment's amount whose output gives the price of a small order.
 
 It is small enough to move no price much, and large enough to round to few units; smaller parts of a route do not
 represent its price.

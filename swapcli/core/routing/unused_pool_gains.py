@@ -43,7 +43,7 @@ class PoolGains(NamedTuple):
 
 
 def route_pools(result: SearchResult) -> tuple[str, ...]:
-    """Return the keys of the pools of the route, each once, in order."""
+    """Return the keys of the pools in the route, each once, in order."""
     return tuple(dict.fromkeys(step.pool for step in result.best.replay.steps))
 
 

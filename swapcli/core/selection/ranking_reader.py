@@ -43,7 +43,7 @@ class RankingReader(Protocol):
         """Return the ID of a token; None if it is unknown."""
 
     def token(self, token_id: int) -> RankedToken:
-        """Return the ranking of a token, with the lowest price if it has none."""
+        """Return the ranking of a token, with the lowest price if the token has no price."""
 
     def hubs(self, limit: int) -> list[int]:
         """Return the tokens with the largest throughput, largest first."""

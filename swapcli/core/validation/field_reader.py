@@ -87,7 +87,7 @@ class FieldReader:
         return self.read(key, parse_text)
 
     def boolean(self, key: str, default: bool = False) -> bool:
-        """Read a boolean; `default` if it is absent."""
+        """Read a boolean, or return `default` if the field is absent."""
         return self.read(key, parse_boolean) if key in self.values else default
 
     def choice(self, key: str, choices: Collection[str], default: str | None = None) -> str:

@@ -104,7 +104,8 @@ class UsageStorage(Protocol):
     """A storage that adds up the counts of all processes."""
 
     async def add_usage(self, batch: str, counts: Mapping[DayKey, UsageCounts]) -> str | None:
-        """Add counts. Return None, or why that failed. A batch that is sent twice counts once."""
+        """Add counts. Return None if that succeeds, otherwise the reason why it failed. A batch that is sent twice
+        counts once."""
         ...
 
 

@@ -295,7 +295,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         return False
 
     def _wait(self) -> None:
-        """Like `_FollowerThread._wait`; afterwards use the node that the store's writer reads."""
+        """Same as `_FollowerThread._wait`; afterwards use the node that the store's writer reads."""
         super()._wait()
         node = self._market.node if isinstance(self._market, FollowedStore) else None
         if isinstance(self.heads, AnnouncedHeads) and isinstance(node, FailoverNode):

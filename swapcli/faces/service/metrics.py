@@ -240,8 +240,8 @@ class Metrics:
             self._member.group.publish_metrics(self._member.slot, list(self._registry.collect()))
 
     def render(self) -> bytes:
-        """Return all metrics in the format `CONTENT_TYPE`. Except for those of keys, other workers' metrics are up to
-        half a second old."""
+        """Return all metrics in the format `CONTENT_TYPE`. Other workers' metrics are up to half a second old, except
+        for the metrics of keys."""
         registry = self._registry
         if self._member is not None:
             self.publish()

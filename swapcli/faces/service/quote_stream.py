@@ -147,7 +147,7 @@ class _Listener:
 class RouteEvents:
     """All streams of this process. Everything runs on the event loop, except searches, which run on the worker thread.
 
-    `max_streams` limits the streams of all clients together; the policy limits those of each client.
+    `max_streams` limits the streams of all clients together; the policy limits each client's streams.
     """
 
     def __init__(

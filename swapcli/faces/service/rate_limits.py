@@ -190,7 +190,7 @@ def _nothing_used(_: QuotaUse) -> int:
 
 
 class RateLimiter:
-    """The rules for which requests are within the limits. `buckets` are keyed by request class."""
+    """The rules that decide which requests are within the limits. `buckets` are keyed by request class."""
 
     def __init__(
         self,

@@ -164,7 +164,7 @@ class StateFigures(NamedTuple):
 
 
 class StreamLease(NamedTuple):
-    """An open stream: its client's key on the server, and its own name there."""
+    """An open stream: its client's key on the server, and the stream's name under that key."""
 
     key: str
     stream: str
@@ -211,7 +211,7 @@ class RedisState:
 
     @property
     def figures(self) -> StateFigures:
-        """The figures since the start of the process."""
+        """The state of the server, and the counts of failures since the start of the process."""
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
@@ -327,7 +327,8 @@ class RedisState:
     # --- streams and usage of keys
 
     async def open_stream(self, client: str, limit: int) -> StreamLease | None:
-        """Count one more stream of a client, until `close_stream`. Return None if the server does not respond.
+        """Count one more open stream of a client, until `close_stream` is called. Return None if the server does not
+        respond.
 
         A lease with `is_refused` is not counted, because the client already has `limit` streams.
         """
@@ -371,7 +372,8 @@ class RedisState:
     # --- issued routes
 
     def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
-        """Return the route times shared by all services, each kept for `life_s`. `own` has those of this process."""
+        """Return the route times shared by all services, each kept for `life_s`. `own` has the route times of this
+        process."""
         return _RedisRouteTimes(self, own, life_s)
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
@@ -439,12 +441,12 @@ class _RedisRouteTimes:
         self._state, self._own, self._life_s = state, own, life_s
 
     def set(self, digest: bytes, now_ms: int) -> None:
-        """Like `RouteTimes.set`."""
+        """Same as `RouteTimes.set`."""
         self._own.set(digest, now_ms)
         self._state.set_route_time(digest, now_ms, self._life_s)
 
     def get(self, digest: bytes) -> int | None:
-        """Like `RouteTimes.get`: the latest known time."""
+        """Same as `RouteTimes.get`: the latest known time."""
         times = (self._own.get(digest), self._state.find_route_time(digest))
         return max((each for each in times if each is not None), default=None)
 

@@ -79,7 +79,7 @@ class SharedTable:
         self._lock = SharedLock()
 
     def update(self, key: bytes, change: Callable[[Entry | None], Entry]) -> Entry:
-        """Replace a key's entry (None if there is none) with the result of `change`, and return the result."""
+        """Replace a key's entry (None if there is none) with the result of `change`, and return that result."""
         with self._lock:
             offset, entry = self._locate(key)
             entry = change(entry)

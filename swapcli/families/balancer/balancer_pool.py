@@ -112,8 +112,8 @@ class BalancerPool(Pool):
         return [reserve * self.scaling_factor(k) // WAD for k, reserve in enumerate(self.reserves)]
 
     def base_units_per_scaled(self, i: int, j: int) -> tuple[float, float]:
-        """Return the base units per scaled unit of the i-th token, including the pool's own fee, and of the j-th
-        token."""
+        """Return how many base units one scaled unit is, for the i-th token (the pool's own fee included) and for the
+        j-th token."""
         return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
 
     def gas_units(self, after: Pool) -> int:
@@ -131,7 +131,7 @@ class BalancerPool(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `rates`, `vault_fields` and `further_fields`.
+        """Read `reserves` (which may be zero), `rates`, `vault_fields` and `further_fields`.
 
         Optional: `swap_fee`, which is needed if the fee is not a whole number of parts per million, and
         `changes_without_events`.

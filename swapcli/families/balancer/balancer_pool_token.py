@@ -59,7 +59,7 @@ class PoolToken(NamedTuple):
 class JoinOrExit(NamedTuple):
     """The pool before a swap with its pool token, after the protocol's share has been minted.
 
-    `supply` is the amount that holders have; `minted` is the part of it that was just minted.
+    `supply` is the number of pool tokens that holders have, and `minted` the number of those that were just minted.
     """
 
     balances: tuple[int, ...]
@@ -70,7 +70,7 @@ class JoinOrExit(NamedTuple):
     minted: int
 
     def join(self, k: int, amount_in: int) -> int:
-        """Return the pool tokens minted for `amount_in` of the k-th token, like `_calcBptOutGivenExactTokensIn`.
+        """Return the pool tokens minted for `amount_in` of the k-th token, as `_calcBptOutGivenExactTokensIn` does.
 
         Raises `SwapReverts`.
         """
@@ -92,7 +92,7 @@ class JoinOrExit(NamedTuple):
         return self.supply * max(0, ratio - WAD) // WAD
 
     def exit(self, k: int, amount_in: int) -> int:
-        """Return the amount of the k-th token paid for `amount_in` pool tokens, like `_calcTokenOutGivenExactBptIn`.
+        """Return the amount of the k-th token paid for `amount_in` pool tokens, as `_calcTokenOutGivenExactBptIn` does.
 
         Raises `SwapReverts` and `InsufficientLiquidity`.
         """
@@ -111,7 +111,7 @@ class JoinOrExit(NamedTuple):
 def begin(
     token: PoolToken, own_reserve: int, pool: tuple[Sequence[int], Sequence[int]], amp: int, fee: int
 ) -> JoinOrExit:
-    """Return the state from which a join or exit starts, like `_beforeJoinExit`.
+    """Return the state from which a join or exit starts, as `_beforeJoinExit` computes it.
 
     `pool` has its balances and rates; `own_reserve` is its own token balance in the Vault. Raises `PoolError` for a
     pool that cannot be joined.
@@ -130,8 +130,8 @@ def begin(
 def finish(
     token: PoolToken, before: JoinOrExit, after: Sequence[int], supply: int, rates: tuple[int, ...]
 ) -> PoolToken:
-    """Return the state after a swap that leaves the balances `after` and `supply` pool tokens, like
-    `_updateInvariantAfterJoinExit`. Raises `SwapReverts`."""
+    """Return the state after a swap that leaves the balances `after` and `supply` pool tokens, as
+    `_updateInvariantAfterJoinExit` computes it. Raises `SwapReverts`."""
     d = invariant(after, before.amp)
     without_fees = before.invariant * (supply * WAD // before.supply) // WAD
     share = (d - without_fees) * token.protocol_swap_fee // d if d > without_fees else 0
@@ -180,7 +180,7 @@ def _minted(version: int, supply: int, share: int) -> int:
 class PoolTokenCurve(HullCurve):
     """A join or an exit of the k-th token in floating point. The trade t multiplies the invariant by e^t or e^-t.
 
-    The fee takes a constant part of the token's amount, so both directions are concave: the invariant is a concave
+    The fee takes a constant fraction of the token's amount, so both directions are concave: the invariant is a concave
     function of one balance. Balances are in units of the invariant, pool tokens in units of the supply.
     """
 

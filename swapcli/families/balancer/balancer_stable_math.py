@@ -31,7 +31,7 @@ BalanceSolver = Callable[[Sequence[int], int, int, int], int]
 
 
 def invariant(balances: Sequence[int], amp: int) -> int:
-    """Return the invariant, like `computeInvariant` of V3, and of V2 since 2022, or 0 without balances. Raises
+    """Return the invariant as V3's `computeInvariant` does (and V2's since 2022), or 0 if all balances are zero. Raises
     `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
@@ -54,8 +54,8 @@ def invariant(balances: Sequence[int], amp: int) -> int:
 
 
 def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
-    """Return the invariant rounded up, like `_calculateInvariant` of `MetaStablePool`, or 0 without balances. Raises
-    `SwapReverts`."""
+    """Return the invariant rounded up, as `_calculateInvariant` in `MetaStablePool` does, or 0 if all balances are
+    zero. Raises `SwapReverts`."""
     count, total = len(balances), sum(balances)
     if not total:
         return 0
@@ -76,7 +76,7 @@ def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
 
 
 def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
-    """Return the k-th token's balance, like `_getTokenBalanceGivenInvariantAndAllOtherBalances` of V2. Raises
+    """Return the k-th token's balance as V2's `_getTokenBalanceGivenInvariantAndAllOtherBalances` computes it. Raises
     `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
@@ -85,7 +85,7 @@ def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
 
 
 def balance_v3(balances: Sequence[int], k: int, amp: int, d: int) -> int:
-    """Return the k-th token's balance, like `computeBalance` of V3. Raises `SwapReverts`."""
+    """Return the k-th token's balance as V3's `computeBalance` computes it. Raises `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
     c = div_up(require_uint256(d * d * AMP_PRECISION), _positive(require_uint256(a * p))) * balances[k]
@@ -112,7 +112,7 @@ def stable_curve(
 ) -> RateCurve:
     """Return the floating-point curve for selling the first token of `direction` for the second.
 
-    `units` are the base units per scaled unit, of the whole input and of the output.
+    `units` are the numbers of base units per scaled unit, for the whole input and for the output.
     """
     try:
         d = invariant(balances, amp)

@@ -134,7 +134,7 @@ class BalancerV2Composable(BalancerV2Stable):
         return PoolTokenCurve(before, k, is_join=is_join, units=units, max_out=float(self.reserves[j]))
 
     def gas_units(self, after: Pool) -> int:
-        """Return the gas units of a swap. They are higher for swaps of the pool token, and grow with the number of
+        """Return the gas units of a swap. They are higher for swaps with the pool token, and grow with the number of
         tokens."""
         is_own_traded = isinstance(after, BalancerV2Composable) and after._own_reserve() != self._own_reserve()
         return self._gas_units(is_own_traded=is_own_traded)
@@ -157,7 +157,7 @@ class BalancerV2Composable(BalancerV2Stable):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of a stable pool and, if the pool's address is among its tokens, those of `PoolToken`.
+        """Read the fields of a stable pool and, if the pool's address is among its tokens, the fields of `PoolToken`.
 
         `old_rates` and `yield_fee_exempt` (0 or 1) have an entry for each of the other tokens.
         """

@@ -20,11 +20,11 @@ from swapcli.families.hull_curve import ZeroCurve
 def eclp_curve(
     parameters: EclpParameters, balances: tuple[int, int], token_in: int, units: tuple[float, float]
 ) -> RateCurve:
-    """Return the curve for selling one token. Balances have 18 decimals; `units` are the base units per balance unit,
-    of the input and of the output.
+    """Return the curve for selling one token. Balances have 18 decimals; `units` are the numbers of base units per
+    balance unit, for the input and for the output.
 
-    The unit of the input includes the fee. A pool sells nothing if it has none of the other token, if it has more of
-    the sold token than its range can hold, or if its contract would revert.
+    The unit of the input includes the fee. The curve is empty if the pool has none of the other token, if it has more
+    of the sold token than its range can hold, or if its contract would revert.
     """
     try:
         invariant = parameters.invariant(*balances)
@@ -83,7 +83,7 @@ class EclpCurve:
         self.capacity: float = (parameters.max_balance(invariant, token_in) - balances[token_in]) * units[0]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         fall = self.start_rate - rate
         if fall <= 0.0:
             return 0.0, 0.0, 0.0

@@ -61,7 +61,7 @@ _MAX_38: Final = 2 * ONE_38
 
 
 class Invariant(NamedTuple):
-    """An upper and a lower bound of the invariant r."""
+    """An upper and a lower bound on the invariant r."""
 
     over: int
     under: int
@@ -183,7 +183,7 @@ class EclpParameters(_DerivedValues):
         return Invariant(r + 2 * error, r)
 
     def max_balance(self, invariant: Invariant, token: int) -> int:
-        """Return the largest balance of the token that the contract accepts, at which the other token's balance is
+        """Return the largest balance of a token that the contract accepts. At that point, the other token's balance is
         zero."""
         direction = self._directions[token]
         over, under = invariant

@@ -48,7 +48,7 @@ _MAX_POWER_EXPONENT = 2**254 // _ONE_20
 
 
 def power(base: int, exponent: int) -> int:
-    """Return base ^ exponent, both non-negative, like `LogExpMath.pow`.
+    """Return base ^ exponent as `LogExpMath.pow` does. Both arguments are non-negative.
 
     Raises `SwapReverts` when the contract reverts.
     """

@@ -1,4 +1,4 @@
-"""Signed fixed-point numbers with 18 and 38 decimals, rounded like those of Gyroscope's contracts.
+"""Signed fixed-point numbers with 18 and 38 decimals, rounded as in Gyroscope's contracts.
 
 In products and quotients of the same precision, "down" and "up" mean towards and away from zero. When a number with 18
 decimals is multiplied by one with 38 decimals, they mean towards minus and plus infinity, and a product below one part

@@ -1,4 +1,4 @@
-"""The curve of pools that trade on x y = k with virtual balances in addition to their real ones."""
+"""The curve of pools that trade on x y = k, with virtual balances in addition to their real balances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def curve_with_virtual_balances(
 ) -> RateCurve:
     """Return the curve for selling the i-th token for the j-th, up to the pool's balance of the j-th token.
 
-    `units` are the base units per balance unit, of the input and of the output, with the fee included.
+    `units` are the numbers of base units per balance unit, for the input (fee included) and for the output.
     """
     bought_balance, virtual_out = live[j], virtual[j]
     x, y = live[i] + virtual[i], bought_balance + virtual_out

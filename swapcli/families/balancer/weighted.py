@@ -101,7 +101,7 @@ class Weighted(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, and `weights`, each at least 1%.
+        """Read `reserves` (which may be zero) and `weights` (each at least 1%).
 
         Optional: `version`, `pool_id`, and `swap_fee` for a fee that is not a whole number of parts per million.
         """
@@ -149,8 +149,7 @@ def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 
 
 def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
-    """Return base ^ exponent, rounded up, like the contracts' `powUp`, which multiplies out the exponents 1, 2 and
-    4."""
+    """Return base ^ exponent, rounded up, as the contracts' `powUp` does. Exponents 1, 2 and 4 are multiplied out."""
     if has_shortcuts:
         if exponent == WAD:
             return base
@@ -181,7 +180,7 @@ class WeightedCurve:
         self.start_rate: float = gamma * weight_ratio * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0

@@ -20,8 +20,8 @@ float rounding errors."""
 
 
 class BinCurve:
-    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order of the
-    swap."""
+    """The curve of a bin pool; see `RateCurve`. `bins` has (rate with fee, output) for each bin, in the order in which
+    a swap passes them."""
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 
@@ -50,7 +50,7 @@ class BinCurve:
         self.capacity: float = min(self._ins[-1] * CAPACITY_MARGIN, float(max_amount_in))
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         i = bisect_right(self._ends, -rate)

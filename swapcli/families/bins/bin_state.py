@@ -62,8 +62,8 @@ def read_bins(fields: StateFields, bin_step: int) -> Bins:
 
 
 def check_sides(bins: Bins, active_id: int) -> None:
-    """Raise `InvalidPoolState` if a bin below the active one has X or one above it has Y, which no swap leaves
-    behind."""
+    """Raise `InvalidPoolState` if a bin below the active one holds X, or a bin above it holds Y. No swap leaves such
+    bins."""
     for k, (bin_id, x, y) in enumerate(zip(*bins, strict=True)):
         if (x and bin_id < active_id) or (y and bin_id > active_id):
             side = "X below" if x and bin_id < active_id else "Y above"

@@ -26,7 +26,7 @@ class BinFees(Protocol):
     """The fees of one direction of a pool, scaled by `WAD`."""
 
     def fee_of_bin(self, bin_id: int) -> int:
-        """Return the fee of a bin, below `WAD`."""
+        """Return the fee in a bin as a fraction scaled by `WAD`, below one."""
 
     def protocol_part(self, fee_amount: int) -> int:
         """Return the part of a fee that leaves the pool."""

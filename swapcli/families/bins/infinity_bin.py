@@ -77,7 +77,7 @@ class InfinityBin(Pool):
 
     @property
     def key(self) -> str:
-        """The ID of the pool: one contract holds all pools."""
+        """The ID of the pool, because one contract holds all pools."""
         return self.pool_key.pool_id
 
     @property

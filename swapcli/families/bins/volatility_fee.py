@@ -76,7 +76,7 @@ class VolatilityFees(NamedTuple):
     bin_step: int
 
     def fee_of_bin(self, bin_id: int) -> int:
-        """Return the fee in a bin."""
+        """Return the fee in a bin, scaled by `WAD`."""
         return self.parameters.fee(self.bin_step, self.volatility.accumulator_in(bin_id, self.parameters))
 
     def protocol_part(self, fee_amount: int) -> int:
@@ -85,7 +85,7 @@ class VolatilityFees(NamedTuple):
 
 
 def read_fee_parameters(fields: StateFields, bin_step: int) -> FeeParameters:
-    """Read `fee_parameters`, an object. Raises `InvalidPoolState`."""
+    """Parse the `fee_parameters` object. Raises `InvalidPoolState`."""
     nested = fields.nested("fee_parameters")
     parameters = FeeParameters(
         nested.uint("base_factor", 16),
@@ -104,7 +104,7 @@ def read_fee_parameters(fields: StateFields, bin_step: int) -> FeeParameters:
 
 
 def read_volatility(fields: StateFields, timestamp: int) -> Volatility:
-    """Read `volatility`, an object. Raises `InvalidPoolState`."""
+    """Parse the `volatility` object. Raises `InvalidPoolState`."""
     nested = fields.nested("volatility")
     volatility = Volatility(
         nested.uint("accumulator", 20),

@@ -51,7 +51,7 @@ _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64
 """The number of bits in which the contracts pack each fee and each parameter of the price scale."""
 _LIMIT_MARGIN: Final = 0.01
-"""The part of the contract's balance limits that the curve omits, since the fees of a swap move the limits."""
+"""The fraction of the contract's balance limits that the curve omits, since the fees of a swap move the limits."""
 _MAX_RAMP_BITS: Final = 64  # seconds, enough for any time on the chain
 _MAX_UINT128: Final = (1 << 128) - 1
 """The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools reject a price of this value."""

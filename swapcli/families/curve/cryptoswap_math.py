@@ -74,7 +74,8 @@ class Maths(NamedTuple):
 
 
 def cbrt(x: int) -> int:
-    """Return the contracts' cube root of `x`, scaled by 10^12 if `x` has no decimals."""
+    """Return 10^12 times the cube root of the integer `x`, rounded as by the contracts. If `x` has 18 decimals, so has
+    the result."""
     if not x:
         return 0
     scaled, lift = x * 10**36, 1
@@ -308,7 +309,7 @@ def _check_shares(balances: Sequence[int], d: int, minimum: int, maximum: int) -
 
 
 def marginal_prices(amp: int, gamma: int, balances: Sequence[int], d: int) -> tuple[int, ...]:
-    """Return the contracts' `get_p`: the marginal price of each coin after the first, without the price scale."""
+    """Return the marginal price of each coin after the first, without the price scale, as in the contracts' `get_p`."""
     if not MIN_INVARIANT <= d <= MAX_INVARIANT:
         _refuse("the invariant is out of the contract's range")
     n = len(balances)

@@ -65,7 +65,7 @@ class FxRules(NamedTuple):
 
 
 def find_invariant(amp: int, balances: Sequence[int]) -> int:
-    """Return the contract's `newton_D` at scaled balances. Raises `SwapReverts`."""
+    """Return D at scaled balances as `newton_D` does. Raises `SwapReverts`."""
     _check_amp(amp)
     if not all(balances):
         raise SwapReverts("a balance is worth nothing at the price scale")
@@ -73,7 +73,7 @@ def find_invariant(amp: int, balances: Sequence[int]) -> int:
 
 
 def find_other_balance(amp: int, balances: Sequence[int], d: int, j: int) -> int:
-    """Return the contract's `get_y`: the j-th balance that gives the invariant `d`. Raises `SwapReverts`."""
+    """Return the j-th balance at which the invariant is `d`, as the contract's `get_y` does. Raises `SwapReverts`."""
     _check_amp(amp)
     if not balances[1 - j]:
         raise SwapReverts("a balance is worth nothing at the price scale")
@@ -90,7 +90,7 @@ def fee_at(balances: Sequence[int], mid_fee: int, out_fee: int, fee_gamma: int) 
 
 
 def tweak_price(prices: FxPrices, rules: FxRules, balances: Sequence[int]) -> FxPrices:
-    """Return the prices after a swap that left the scaled `balances`, like the contract's function of the same name."""
+    """Return the prices after a swap that left the scaled `balances`, as the contract's `tweak_price` does."""
     d = find_invariant(rules.amp, balances)
     last = price_of_second(balances, rules.amp, d, A_MULTIPLIER)
     last = require_uint256(last * prices.scale) // WAD

@@ -106,7 +106,7 @@ class StableSwap(Pool):
         return after
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` like the contract's `exchange`. Raises the same errors as `Pool.swap`."""
+        """Sell `amount_in` as the contract's `exchange` does. Raises the same errors as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         rates = self.contract_rates()
         balances = scale_to_18_decimals(self.reserves, rates)
@@ -143,7 +143,8 @@ class StableSwap(Pool):
         )
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain:
-        """Return the gain from rounding down D and y, and from rounding a fee that depends on the trade."""
+        """Return what a trader may gain because D and y are rounded down, and because a fee that depends on the trade
+        is rounded."""
         del token_in
         j = self.tokens.index(token_out)
         unit = WAD / (self.rates[j] * to_18_decimals(self.decimals[j]))
@@ -169,7 +170,7 @@ class StableSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
+        """Read `reserves` (which may be zero), `amp`, `rates`, and optional fields.
 
         The optional fields are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a
         fee that is not a whole number of parts per million.
@@ -227,8 +228,7 @@ class StableSwap(Pool):
         return [rate * to_18_decimals(places) for rate, places in zip(self.rates, self.decimals, strict=True)]
 
     def fee_at(self, x: int, y: int, fee: int | None = None) -> int:
-        """Return the fee, scaled by 10^10, at scaled balances; it is the swap fee unless another basic `fee` is
-        given."""
+        """Return the fee at scaled balances, scaled by 10^10. `fee` is the basic fee, by default the pool's."""
         return dynamic_fee(self.contract_fee if fee is None else fee, self.offpeg_fee_multiplier, x, y)
 
     def _invariant(self, balances: Sequence[int]) -> int:

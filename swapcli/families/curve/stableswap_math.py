@@ -34,7 +34,7 @@ def dynamic_fee(fee: int, multiplier: int, x: int, y: int) -> int:
 def invariant(
     balances: Sequence[int], amp: int, divides_each_factor: bool = False, precision: int = A_PRECISION
 ) -> int:
-    """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
+    """Return the invariant as the contract's `get_D` does: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
 
     `amp` is A times `precision`; `balances` are positive. D^(n+1) is divided by n^n once or, with
     `divides_each_factor`, by n with each balance, which rounds differently.
@@ -57,7 +57,7 @@ def invariant(
 
 
 def find_balance(balances: Sequence[int], j: int, amp: int, d: int, precision: int = A_PRECISION) -> int:
-    """Return the contract's `get_y`: the j-th balance that gives the invariant `d` with the other balances.
+    """Return the j-th balance that gives the invariant `d` with the other balances, as the contract's `get_y` does.
 
     `amp` is A times `precision`."""
     n = len(balances)
@@ -102,7 +102,8 @@ def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
 
 
 def price_of_second(balances: Sequence[int], amp: int, d: int, precision: int = A_PRECISION) -> int:
-    """Return the contract's `get_p` for two coins: the price of the second in the first, scaled by 10^18."""
+    """Return the price of the second of two coins in units of the first, scaled by 10^18, as the contract's `get_p`
+    does."""
     first, second = balances
     amplified, ratio = _price_terms(balances, amp, d, precision)
     if not amplified + ratio:

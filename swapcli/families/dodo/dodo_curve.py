@@ -53,7 +53,7 @@ class DodoCurve:
         self.start_rate: float = self._start_rate() if self.capacity > 0.0 else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         k, length = self._k, self._first[0]

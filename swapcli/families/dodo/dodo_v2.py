@@ -36,7 +36,7 @@ _MAX_PRICE: Final = 10**36
 
 
 class DodoState(StrEnum):
-    """The token of which a pool holds more than its target.
+    """Which of its two tokens a pool holds more of than its target, if any.
 
     R in DODO's papers is the quote token's price relative to the guide price.
     """

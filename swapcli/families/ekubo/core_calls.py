@@ -88,7 +88,7 @@ def read_price(price: ReturnData) -> tuple[int, int]:
 
 
 class Gap(NamedTuple):
-    """A part of the range that may have marks above `start`, up to and including `end`."""
+    """A part of the searched range: it may contain marks above `start`, up to and including `end`."""
 
     start: int
     end: int

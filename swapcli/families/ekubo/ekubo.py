@@ -66,7 +66,7 @@ class Ekubo(EkuboPool):
 
     @property
     def core(self) -> Core:
-        """The entry of `CORES` for the version."""
+        """The entry in `CORES` for the pool's version."""
         return CORES[self.pool_key.version]
 
     def paid_of(self, amount_out: int, tick: int) -> int:

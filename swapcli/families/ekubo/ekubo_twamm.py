@@ -134,7 +134,7 @@ _replace_pool = fast_replace(EkuboTwamm, "core_pool", "orders")
 def execute(pool: Ekubo, orders: VirtualOrders) -> tuple[Ekubo, tuple[int, int]]:
     """Return the pool after its orders have been executed, and the sale rates at that time.
 
-    Raises `SwapReverts` like the contract.
+    Raises `SwapReverts` if the contract would revert.
     """
     (rate0, rate1), since = orders.rates, orders.executed_at
     for at, more0, more1 in (*orders.changes, RateChange(orders.timestamp, 0, 0)):

@@ -12,7 +12,7 @@ from swapcli.families.row import Event, FamilyRow, KeyOfEvent, KindRow
 
 
 class EkuboConstants(NamedTuple):
-    """The key of a pool besides its tokens, and its ID. `extension` is empty if the pool has none."""
+    """The ID of a pool, and its key without the tokens. `extension` is empty if the pool has none."""
 
     pool_id: str = ""
     tick_spacing: int = 0
@@ -21,7 +21,7 @@ class EkuboConstants(NamedTuple):
 
 
 class EkuboEvmConstants(NamedTuple):
-    """The key of an EVM pool besides its tokens, its ID, and the contract that reads its ticks.
+    """The ID of an EVM pool, its key without the tokens, and the contract that reads its ticks.
 
     `config` is the PoolConfig, 32 bytes in hex. `is_native` means that token0 is the native token.
     """

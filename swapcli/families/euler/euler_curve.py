@@ -31,7 +31,7 @@ _HALF_WAD_ODD: Final = 3_814_697_265_625
 
 
 class Half(NamedTuple):
-    """One half of the curve: one token is below its equilibrium `x0`, the other above its own, `y0`.
+    """One half of the curve: one token is below its equilibrium `x0`, the other above its own equilibrium, `y0`.
 
     The equilibrium is in base units, and `concentration` is a fraction scaled by 10^18; only the ratio of the prices
     matters.

@@ -27,7 +27,8 @@ from swapcli.families.token_positions import is_forward
 class StablecoinBridge(Pool):
     """A stablecoin bridge. `tokens` are the minted coin and the deposited one, whose balance is `reserve`.
 
-    `minted` is the amount that the bridge has minted and not burned, and `limit` its maximum, 0 if it no longer mints.
+    `minted` is the amount that the bridge has minted and not burned, and `limit` the maximum of that amount (0 if the
+    bridge no longer mints).
     """
 
     reserve: int

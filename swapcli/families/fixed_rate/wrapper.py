@@ -56,8 +56,8 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """The curve out = in. The rate is one for every amount, so the trade that would lower it is a large finite
-    amount."""
+    """The curve out = in. The rate is one for every amount. Since no trade lowers it, a large finite amount stands for
+    the trade to a lower rate."""
 
     __slots__ = ("capacity", "start_rate")
 
@@ -66,7 +66,7 @@ class OneToOneCurve:
         self.start_rate: float = 1.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         return (0.0, 0.0, 0.0) if rate >= 1.0 else (UNBOUNDED_AMOUNT, UNBOUNDED_AMOUNT, 0.0)
 
     def amount_out(self, amount_in: float) -> float:

@@ -18,7 +18,8 @@ _CAPACITY_MARGIN: Final = 1.0 - 1e-9
 
 
 class SideLimits(NamedTuple):
-    """The reserves of a side, and the most that the liquidity layer pays out of it. All amounts have 12 decimals."""
+    """The reserves on one side of the pool (collateral or debt), and the most that the liquidity layer pays out of that
+    side. All amounts have 12 decimals."""
 
     real_in: float
     real_out: float
@@ -84,7 +85,7 @@ class FluidCurve:
         return max([*end_rates, self._rate_at(half)])
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         rate /= self._unit_rate

@@ -184,7 +184,7 @@ _BY_TOKEN: Final = {
 
 
 def fee_of_token(debt: int, debt_after: int, target: int, base_bps: int, tax_bps: int) -> int:
-    """Return the fee in basis points for a debt that changes to `debt_after`, like the vault's `getFeeBasisPoints`."""
+    """Return the fee in basis points for a debt that changes to `debt_after`, as in the vault's `getFeeBasisPoints`."""
     if not target:
         return base_bps
     distance, distance_after = abs(debt - target), abs(debt_after - target)
@@ -194,7 +194,8 @@ def fee_of_token(debt: int, debt_after: int, target: int, base_bps: int, tax_bps
 
 
 def steps_of_token(debt: int, target: int, tax_bps: int, sign: int) -> Iterator[float]:
-    """Yield the changes of a debt (sign 1 is up, -1 is down) at which its fee rises, in USDG."""
+    """Yield the changes in a debt, in USDG, at which the fee rises. `sign` is 1 for a debt that grows, and -1 for one
+    that falls."""
     if not target or not tax_bps:
         return
     distance = sign * (target - debt)

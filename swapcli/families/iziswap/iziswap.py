@@ -42,7 +42,7 @@ _WORD_MASK: Final = (1 << _WORD_BITS) - 1
 
 
 class LimitOrders(NamedTuple):
-    """The amounts of each token that limit orders at a point are still selling."""
+    """The amount of each token that is still for sale in the limit orders at a point."""
 
     point: int
     selling_x: int
@@ -50,8 +50,8 @@ class LimitOrders(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The marked points: those where liquidity begins or ends, with its change on the way up, and those with limit
-    orders. All are ascending multiples of `point_delta`; `points` contains both kinds."""
+    """The marked points: those where liquidity begins or ends, with the change in liquidity as the price rises, and
+    those with limit orders. All are ascending multiples of `point_delta`; `points` contains both kinds."""
 
     point_delta: int
     endpoints: tuple[int, ...]
@@ -74,7 +74,7 @@ class Marks(NamedTuple):
         return min(self.points[k], end) if k < len(self.points) else end
 
     def net_at(self, point: int) -> int | None:
-        """Return the change of the liquidity at a point, or None if no liquidity begins or ends there."""
+        """Return the change in liquidity at a point, or None if no liquidity begins or ends there."""
         k = bisect_left(self.endpoints, point)
         return self.nets[k] if k < len(self.endpoints) and self.endpoints[k] == point else None
 
@@ -145,7 +145,7 @@ class _Sale:
 class IziSwap(Pool):
     """An iZiSwap pool.
 
-    `tokens` are X and Y, in the contract's order. At `point`, the part `liquidity_x` of the liquidity is in X.
+    `tokens` are X and Y, in the contract's order. `liquidity_x` is the part of the liquidity at `point` that is in X.
     """
 
     point: int

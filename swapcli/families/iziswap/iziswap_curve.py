@@ -21,8 +21,8 @@ the price moves to seven times itself; the whole range then takes some 600 bins.
 
 
 class LiquidityLevel(NamedTuple):
-    """Points from `first` to `last` with the same liquidity (no points if `last` is below `first`), and the amount that
-    orders sell there."""
+    """A run of points from `first` to `last` with constant liquidity (empty if `last` is below `first`), and the amount
+    for sale in limit orders in that run."""
 
     first: int
     last: int
@@ -49,7 +49,7 @@ def bins_of_levels(levels: Iterable[LiquidityLevel], gamma: float, sells_x: bool
 
 
 def point_of_rate(rate: float, sells_x: bool) -> int:
-    """Return the point at which a rate before the fee is the price of the sold token."""
+    """Return the point at which the sold token's price equals a rate before the fee."""
     point = log(rate) / (2.0 * _LOG_RATE)
     return round(point if sells_x else -point)
 

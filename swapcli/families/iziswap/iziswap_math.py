@@ -28,8 +28,8 @@ class Position(NamedTuple):
 
 
 class RangeStep(NamedTuple):
-    """The cost and the output of a swap over points with the same liquidity, and where it ends. `is_finished` means
-    that it ends within these points."""
+    """The cost and the output of a swap over a run of points with the same liquidity, and the position at its end.
+    `is_finished` means that the swap ends within that run."""
 
     cost: int
     acquired: int
@@ -78,7 +78,7 @@ def sell_x_in_range(position: Position, end: int, amount: int) -> RangeStep:
 def sell_y_in_range(position: Position, end: int, amount: int) -> RangeStep:
     """Sell Y from the current point up to the point `end`, which is not included.
 
-    If the sale ends there, `liquidity_x` has no meaning.
+    If the sale ends at `end`, `liquidity_x` has no meaning.
     """
     point, liquidity, liquidity_x = position
     price = sqrt_ratio_at_tick(point)

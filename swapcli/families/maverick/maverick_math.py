@@ -1,4 +1,4 @@
-"""Prices and liquidity of Maverick V2's ticks, equal to those of its libraries to the unit.
+"""The prices and the liquidity of Maverick V2's ticks, which equal its libraries' results to the unit.
 
 The libraries `TickMath` and `Math` are published (github maverickprotocol/v2-common, commit d91e871); amounts and
 square-root prices have 18 decimals. A price is token A per token B; it rises with the ticks.
@@ -69,8 +69,8 @@ def sqrt_price_of_tick(sub_tick: int) -> int:
 
 
 def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int) -> TickPrices:
-    """Return the prices and the liquidity of a tick with the given reserves, at least one of which is above 0; all have
-    18 decimals."""
+    """Return the prices and the liquidity of a tick with the given reserves, of which at least one is above 0. All
+    numbers have 18 decimals."""
     low, high = sqrt_price_of_tick(tick * tick_spacing), sqrt_price_of_tick((tick + 1) * tick_spacing)
     liquidity = _liquidity(reserve_a, reserve_b, low, high)
     if not reserve_a:

@@ -1,5 +1,5 @@
-"""LFJ's POE: a pool that pays an oracle's price while a sale balances it, and follows a concentrated constant product
-after that.
+"""LFJ's POE: a pool that trades at an oracle's price as long as a sale balances its reserves, and on a concentrated
+constant-product curve after that.
 
 The formulas are in `lfj_poe_math`. The fee is in the second token: on the input when that token is sold, otherwise on
 the output, rounded up. It goes to a contract that pays liquidity providers (DefiLlama dimension-adapters,
@@ -39,8 +39,8 @@ _ALPHA_BITS: Final = 32
 class LfjPoe(Pool):
     """A POE pool.
 
-    `price` is base units of the second token for one of the first, times 10^24; `alpha_bps` is the concentration, in
-    basis points of the price.
+    `price` is base units of the second token per base unit of the first, times 10^24; `alpha_bps` is the concentration,
+    in basis points of the price.
     """
 
     reserves: tuple[int, int]
@@ -96,7 +96,8 @@ class LfjPoe(Pool):
         return TwoPartCurve(fixed_rate_curve(rate, paid), rest)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return the gain from rounding down in the flat part of a sale, which shifts the rest of the sale."""
+        """Return what a trader may gain from rounding down in the flat part of a sale, which shifts the rest of the
+        sale."""
         del token_in, token_out
         return RoundingGain(1.0, 1.0)
 
@@ -110,7 +111,7 @@ class LfjPoe(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, `price` and `alpha_bps`, a concentration above 100%."""
+        """Read `reserves`, `price` and `alpha_bps`, which must exceed 10,000 (100%)."""
         check_pair(identity)
         fields = StateFields(state)
         reserves = fields.uints("reserves", 2, _RESERVE_BITS)

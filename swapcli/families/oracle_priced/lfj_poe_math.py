@@ -1,8 +1,8 @@
 """The integer maths of POE pools: the output of a sale around an oracle's price, rounded like the contract.
 
 The oracle publishes the price P of X in Y and a concentration a > 1. As long as a sale brings the values of the two
-reserves closer together, it is paid P. The rest moves along a constant product on virtual reserves, whose prices range
-from P / a to P a. With Y' = y 10^24, the liquidity is
+reserves closer together, it is filled at P. The rest moves along a constant-product curve on virtual reserves, whose
+prices range from P / a to P a. With Y' = y 10^24, the liquidity is
 
     L = (Y' + P x + root((Y' + P x)^2 + 4 (a - 1) Y' P x)) a / (2 (a - 1) root(a P 10^24)),
 
@@ -26,8 +26,8 @@ PRICE_UNIT: Final = 10**24
 
 
 class VirtualReserves(NamedTuple):
-    """The reserves of the sold and the bought token for the part of a sale on the constant product, and the real
-    reserve of the bought token."""
+    """The virtual reserves of the sold and the bought token on the constant-product curve, and the real reserve of the
+    bought token."""
 
     sold: int
     bought: int
@@ -35,7 +35,7 @@ class VirtualReserves(NamedTuple):
 
 
 class FlatPart(NamedTuple):
-    """The part of a sale that is paid the oracle's price, and the reserves afterwards."""
+    """The part of a sale that is filled at the oracle's price, and the reserves afterwards."""
 
     amount_in: int
     amount_out: int
@@ -56,7 +56,7 @@ def flat_part(x: int, y: int, price: int, amount_in: int, sells_x: bool) -> Flat
 
 
 def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) -> VirtualReserves:
-    """Return the reserves of the constant product. `alpha_bps` is above 100%."""
+    """Return the virtual reserves of the constant-product curve. `alpha_bps` must exceed 10,000 (100%)."""
     above = alpha_bps - BPS
     value_x, value_y = price * x, y * PRICE_UNIT
     value = value_x + value_y
@@ -72,8 +72,8 @@ def virtual_reserves(x: int, y: int, price: int, alpha_bps: int, sells_x: bool) 
 
 
 def curve_part(reserves: VirtualReserves, amount_in: int) -> int:
-    """Return the output of the part of a sale that follows the constant product. Raises `InsufficientLiquidity` if it
-    would drain the pool."""
+    """Return the output for the part of a sale that is filled on the constant-product curve. Raises
+    `InsufficientLiquidity` if it would drain the pool."""
     total = reserves.sold + amount_in
     amount_out = amount_in * reserves.bought // total if total else 0
     if amount_out > reserves.real_bought:

@@ -1,9 +1,10 @@
-"""Lunarbase: a pool at a price published by its operator, less a fee and slippage that depends on the size of the sale.
+"""Lunarbase: a pool that trades at a price published by its operator, less a fee and slippage that depends on the size
+of the sale.
 
-The formulas are in `lunarbase_math`. A swap does not move the published price. Callers without a privilege pay the fee
-`fee_multiplier` times. The contract, which is not published, is behind a proxy. Its slippage rule was replaced on
-2026-08-21, so the state records which rule a pool has. Whether the fee stays in the reserves is not published either,
-so a route uses such a pool once.
+The formulas are in `lunarbase_math`. A swap does not move the published price. Callers without a privilege pay
+`fee_multiplier` times the fee. The contract, which is not published, is behind a proxy. Its slippage rule was replaced
+on 2026-08-21, so the state records which rule a pool has. Whether the fee stays in the reserves is not published
+either, so a route uses such a pool once.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class Lunarbase(Pool):
         return _linear_curve(side) if self.is_linear else RangeCurve(side)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return the gain from rounding down the fee, and from rounding the range."""
+        """Return what a trader may gain because the fee is rounded down and the range is rounded."""
         del token_in, token_out
         part = 0.0 if self.is_linear else self.concentration / K_UNIT * _WIDTH_ERROR + _ROOT_ERROR / self.anchor
         return RoundingGain(0.0, float(max(self.fee_multiplier, 1)) + 1.0, part)

@@ -19,9 +19,9 @@ _MAX_STEPS: Final = 60
 Bisection alone gains one bit per step, so 60 reach the precision of a float; usually four are enough.
 """
 _CLOSE: Final = 1e-13
-"""The part of an amount at which searches end."""
+"""A search for an amount ends once a step changes the amount by at most this fraction."""
 _MARGIN: Final = 1e-9
-"""The part of a capacity at which its search ends, and which is then omitted."""
+"""The relative error at which the search for a capacity ends. The capacity is then reduced by this fraction."""
 
 
 class Side(NamedTuple):
@@ -54,7 +54,7 @@ class RangeCurve:
         self._end_rate: float = self._rate(self.capacity) if self.capacity else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         if rate <= self._end_rate:

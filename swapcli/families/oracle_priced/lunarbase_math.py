@@ -73,8 +73,8 @@ def gross_output(anchor: Anchor, amount_in: int, sells_x: bool, is_linear: bool)
 
 
 def split_fee(gross: int, fee: int, multiplier: int) -> tuple[int, int]:
-    """Return the output and the fee. `fee` is in parts of 2^24; callers without a privilege pay it `multiplier`
-    times."""
+    """Return the output and the fee. `fee` is in parts of 2^24; callers without a privilege pay `multiplier` times that
+    fee."""
     taken = gross * fee // Q24
     if multiplier > 1:
         taken = min(taken * multiplier, gross)

@@ -1,4 +1,4 @@
-"""The tokens of a new book, one of which may be the native currency."""
+"""The tokens that a new order book trades, one of which may be the native currency."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swapcli.families.reading.call_encoding import invalid_response, to_address
 
 
 def book_tokens(words: Sequence[int], wrapped_native: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the base and quote tokens of two currencies, and which one is native, as in `NATIVE_TOKENS`; an empty
+    """Return the base and quote tokens for two currencies, and which one is native, as in `NATIVE_TOKENS`; an empty
     string if neither is.
 
     Raises `InvalidUpstreamResponse` for the native currency on a network without a wrapped form.

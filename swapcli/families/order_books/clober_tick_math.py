@@ -1,4 +1,4 @@
-"""The prices of Clober V2's ticks, equal to those of the contract bit for bit.
+"""The prices of Clober V2's ticks, which equal the contract's prices bit for bit.
 
 A tick t represents the price 1.0001^t of the base token in the quote token, with 96 fractional bits. The contract
 multiplies the factors 1.0001^(-2^k), one per set bit of |t|, truncating the product after each, and divides 2^192 by

@@ -55,7 +55,7 @@ class FeePolicy(NamedTuple):
 
     @classmethod
     def decode(cls, packed: int) -> Self:
-        """Decode the contract's 24-bit form."""
+        """Decode a fee policy from the contract's 24-bit form."""
         return cls((packed & (_USES_QUOTE - 1)) - _FEE_RATE_OFFSET, packed & _USES_QUOTE != 0)
 
     @property
@@ -93,13 +93,13 @@ class CloberV2(Pool):
 
     @property
     def holds_reserves_in_vault(self) -> bool:
-        """True: the book manager holds the tokens of all books."""
+        """Always true, because the book manager holds the tokens of all books."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell the base token like `Controller.spend`.
+        """Sell the base token as `Controller.spend` does.
 
-        Raises the same errors as `Pool.swap`, and always one for the quote token.
+        Raises the same errors as `Pool.swap`. Selling the quote token always raises one.
         """
         if not is_forward(self, token_in, token_out):
             raise InsufficientLiquidity(f"pool {self.key} only buys {token_out}: it has no offers to sell it")
@@ -120,8 +120,8 @@ class CloberV2(Pool):
         return fill_levels(self.levels, amount_in, self._rule()).amount_left
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per tick; zero for the quote
-        token."""
+        """Return the floating-point curve for selling `token_in` for `token_out`: one rate per tick. The curve for
+        selling the quote token is zero."""
         return level_curve(self.levels, self._rule()) if is_forward(self, token_in, token_out) else ZeroCurve()
 
     def state(self) -> dict[str, object]:

@@ -67,7 +67,7 @@ class Hanji(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """True: the market maker's quotes follow an oracle."""
+        """Always true, because the market maker's quotes follow an oracle."""
         return True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

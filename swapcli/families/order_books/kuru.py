@@ -132,7 +132,8 @@ class Kuru(Pool):
     first.
 
     `vault` is None if it has no orders. `is_cut` shows, for asks and for bids, whether the market has more price levels
-    than these. `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or empty.
+    than are listed. `native` shows which token is the native one, listed in its wrapped form: "base", "quote", or
+    empty.
     """
 
     size_precision: int
@@ -148,7 +149,7 @@ class Kuru(Pool):
     """From the same fit, in which a swap with two transfers takes 74,000, including 21,000 for the transaction."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Place a market order that fills completely or reverts, like Kuru's router.
+        """Place a market order that fills completely or reverts, as Kuru's router does.
 
         Raises the same errors as `Pool.swap`.
         """

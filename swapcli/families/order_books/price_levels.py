@@ -67,7 +67,7 @@ class LevelRule(NamedTuple):
         return rate * (1.0 - self.fee_out_ppm / PPM) / (1.0 + self.fee_in_ppm / PPM)
 
     def outputs(self, levels: Iterable[PriceLevel]) -> Iterator[tuple[float, int]]:
-        """Yield the rate and the whole output of each level."""
+        """Yield the rate and the total output of each level."""
         for level in levels:
             numerator, denominator = self.ratio(level.price)
             received = level.size * self.unit if self.buys_size else level.size * numerator // denominator

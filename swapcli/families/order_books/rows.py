@@ -11,7 +11,7 @@ from swapcli.families.row import FamilyRow, KeyOfEvent, KindRow, first_topic, ke
 
 
 class CloberConstants(NamedTuple):
-    """The key of a Clober V2 book besides its tokens, its ID, and the contract that reads its ticks.
+    """The ID of a Clober V2 book, its key without the tokens, and the contract that reads its ticks.
 
     `native` is "base" or "quote" if that token is the native one, listed in its wrapped form.
     """

@@ -1,4 +1,4 @@
-"""Build a pool from the state read from a node. The pool's family checks this state like a market file's."""
+"""Build a pool from the state read from a node. The pool's family checks this state as it checks a market file's."""
 
 from __future__ import annotations
 

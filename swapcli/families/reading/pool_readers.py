@@ -28,10 +28,10 @@ class PoolReader(Protocol):
         """Read the state of a pool."""
 
     def read_list(self, factory: Factory) -> BatchRead[tuple[str, ...]]:
-        """Read the addresses of all pools of a factory."""
+        """Read the addresses of all pools that a factory lists."""
 
     def read_constants(self, factory: Factory, address: str) -> BatchRead[PoolRef]:
-        """Read the constants of a factory's pool."""
+        """Read the constants of a pool that a factory lists."""
 
     def read_created(self, factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
         """Read the constants of a pool announced by an event."""

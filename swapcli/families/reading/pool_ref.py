@@ -22,14 +22,14 @@ C = TypeVar("C", bound=PoolConstants)
 
 
 class LastTicks(NamedTuple):
-    """The tick of the last read, and the initialised ticks around it."""
+    """The pool's tick at the last read, and the initialised ticks around it."""
 
     tick: int
     initialized: tuple[int, ...] = ()
 
 
 class LastBins(NamedTuple):
-    """The active bin of the last read, and the bins with liquidity around it."""
+    """The active bin at the last read, and the bins with liquidity around it."""
 
     active_id: int
     ids: tuple[int, ...] = ()

@@ -30,7 +30,7 @@ def format_pool_ref(ref: PoolRef) -> str:
 
 
 def parse_pool_ref(text: str) -> PoolRef:
-    """Parse the result of `format_pool_ref`, or the list that its first format was."""
+    """Parse the result of `format_pool_ref`, or a reference in the older list format."""
     document = json.loads(text)
     fields = dict(zip(_FIRST_FIELDS, document, strict=False)) if isinstance(document, list) else document
     kind = fields["kind"]

@@ -148,7 +148,8 @@ def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
 
 
 def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRange, spacing: int) -> dict[int, int]:
-    """Return the ticks `nets` of the range `words`, closed so that all liquidity begins and ends within the range.
+    """Return the net liquidity `nets` by tick in the range `words`, closed so that all liquidity begins and ends within
+    the range.
 
     Raises `InvalidPoolState` if the range reaches the first or last possible tick and the liquidity does not add up
     there.

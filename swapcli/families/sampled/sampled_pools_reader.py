@@ -47,7 +47,7 @@ PoolValues: TypeAlias = Mapping[str, int]
 def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRead[Sampled]:
     """Return the pool with samples of both directions.
 
-    It takes one round, and more if there are values to read first.
+    This takes one round, or more if values have to be read first.
     """
     values = yield from _read_values(pool, quoter)
     sales = [
@@ -232,7 +232,7 @@ def _resolve(argument: Argument, values: PoolValues) -> AbiValue:
 
 
 def resolve_number(argument: int | str, values: PoolValues) -> int:
-    """Return a number: as given, from hex, or the value named after `$`."""
+    """Return the number that an argument stands for: an integer, hex, or the name of a value after `$`."""
     if isinstance(argument, int):
         return argument
     if not argument.startswith("$"):

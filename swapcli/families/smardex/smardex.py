@@ -5,8 +5,8 @@ price away from its average over the last 300 seconds trades on the current fict
 trades on them only until the price reaches the average. There, they are recomputed from the real reserves, at the same
 price. The way back then has a different depth, so a sale to the average and back can gain.
 
-The part of the fee for liquidity providers stays in both kinds of reserves, the protocol's part leaves them if the
-factory collects it. The average is the one at the state's `timestamp`.
+The liquidity providers' part of the fee stays in both kinds of reserves. The protocol's part leaves them if the factory
+collects it. The average is the one at the state's `timestamp`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _MAX_FEE_PPM: Final = 100_000
 
 
 class PriceAverage(NamedTuple):
-    """The price as a ratio of two numbers, one per token, and the time of its last change; 0 if there was none."""
+    """The average price as a ratio of two numbers, one per token, and the time of its last change (0 if it has not
+    changed yet)."""
 
     first: int
     second: int
@@ -77,7 +78,7 @@ class SmarDex(Pool):
         return self.timestamp - self.average.updated_at < _AVERAGE_PERIOD_S
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` like the contract's `swap`. Raises the same errors as `Pool.swap`."""
+        """Sell `amount_in` as the contract's `swap` does. Raises the same errors as `Pool.swap`."""
         try:
             return self._swap(token_in, token_out, amount_in)
         except ZeroDivisionError:

@@ -1,3 +1,3 @@
-"""Stable pairs of Solidly forks. Their volatile pairs are constant products."""
+"""Stable pairs of Solidly forks. Their volatile pairs are in the constant-product family."""
 
 PUBLIC = ("solidly_stable",)

@@ -34,8 +34,8 @@ LATEST_VERSION: Final = 2  # as Aerodrome has it
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """A stable pool of a Solidly fork: `reserves` of the two tokens in base units. `version` is the contract's: 1 like
-    Velodrome V1, 2 like Aerodrome.
+    """A stable pool of a Solidly fork: `reserves` of the two tokens in base units. `version` is the contract's version:
+    1 as in Velodrome V1, or 2 as in Aerodrome.
 
     `fee_remainder_wad` is the part of the fee that `fee_ppm` rounds off, as a fraction scaled by 10^18.
     """
@@ -78,7 +78,7 @@ class SolidlyStable(Pool):
         )
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return the gain from rounding down the fee and the invariant.
+        """Return what a trader may gain because the fee and the invariant are rounded down.
 
         With X and Y in whole tokens, four floors may put k of the reserves before a swap (X + Y)^2 + 1 too low, in
         10^-18. The contract pays until that k is reached, and k falls by at least X (X^2 + Y^2) for each token paid.
@@ -100,7 +100,7 @@ class SolidlyStable(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `version` and `swap_fee`.
+        """Read `reserves: [x, y]` (which may be zero), and the optional `version` and `swap_fee`.
 
         `swap_fee` is needed only for a fee that is not a whole number of parts per million.
         """
@@ -185,8 +185,8 @@ class SolidlyStableCurve:
         self.start_rate = _price(t) * self._unit
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`. With equal reserves,
-        the slope is a huge number."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`.
+        With equal reserves, the slope is a huge number."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         price = rate / self._unit

@@ -129,7 +129,7 @@ class ClankerVolatility(NamedTuple):
 
 
 def read_clanker_volatility(fields: StateFields) -> ClankerVolatility | None:
-    """Read the optional `clanker_volatility`, an object with the fields of the record. Raises `InvalidPoolState`."""
+    """Parse the optional `clanker_volatility` object, which has the fields of the record. Raises `InvalidPoolState`."""
     if not fields.has(_FIELD):
         return None
     nested = fields.nested(_FIELD)

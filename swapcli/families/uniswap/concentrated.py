@@ -75,7 +75,7 @@ class Concentrated(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether the fee depends on a hook, a plugin or the time, without an event for its changes."""
+        """Whether the fee depends on a hook, a plugin or the time, so that it can change without an event."""
         return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
 
     @property
@@ -195,7 +195,7 @@ def with_lp_fee(pool: Concentrated, fee_ppm: int) -> Concentrated:
 
 
 def with_position(pool: Concentrated, sqrt_price_x96: int, tick: int, liquidity: int) -> Concentrated:
-    """Return the pool at a different price, in the form that `walk_ticks` returns."""
+    """Return the pool at a different price. The arguments after `pool` are as `walk_ticks` returns them."""
     moved: Concentrated = _replace_position(pool, sqrt_price_x96, tick, liquidity)
     return moved
 

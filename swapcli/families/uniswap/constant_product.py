@@ -78,7 +78,8 @@ class ConstantProduct(Pool):
         return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
 
     def rounding_gain(self, token_in: str, token_out: str) -> RoundingGain | None:
-        """Return the gain from Solidly's rounded-down fee; all other rounding in either contract favours the pool."""
+        """Return what a trader may gain from Solidly's rounded-down fee. All other rounding in both contracts favours
+        the pool."""
         del token_in, token_out
         return RoundingGain(floored_fee_units(self.swap_fee)) if self.computes_output and self.swap_fee else None
 
@@ -91,7 +92,7 @@ class ConstantProduct(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `variant`.
+        """Read `reserves: [x, y]` (which may be zero), and the optional `variant`.
 
         Pools of Solidly may have `swap_fee`, for a fee that is not a whole number of parts per million.
         """
@@ -142,7 +143,7 @@ class ConstantProductCurve:
         self.start_rate: float = self._gamma * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The fee of hooks that always take it in the same token of the pool, such as Deli's.
+"""The fee of hooks, such as Deli's, that always take their fee in the same token of the pool.
 
 If that token is sold, the fee is a part of the input, rounded up. If the other token is sold, the same part of the
 input is converted at the price before the swap, also rounded up, and taken from the output.

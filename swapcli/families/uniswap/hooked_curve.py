@@ -29,7 +29,7 @@ class HookedCurve:
         return self._inner.capacity / self._input_part
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         amount_in, amount_out, slope = self._inner.trade_to_marginal_rate(rate / self._rate_part)
         return amount_in / self._input_part, amount_out * self._output_part, slope / self._input_part
 

@@ -33,7 +33,7 @@ class InternalSwapCurve:
         return (self._inner.capacity + self._offset) / self._scale
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Return (amount_in, amount_out, slope) of the trade that ends at `rate`; see `RateCurve`."""
+        """Return (amount_in, amount_out, slope) of the trade that ends at the marginal rate `rate`; see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         amount_in, amount_out, slope = self._inner.trade_to_marginal_rate(rate / self._scale)

@@ -49,7 +49,7 @@ class AlgebraConstants(NamedTuple):
 
 
 class V4Constants(NamedTuple):
-    """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its ID.
+    """The ID of a Uniswap V4 pool, and its key without the tokens and a constant fee.
 
     A pool that trades the native token lists it in its wrapped form. For a pool whose hook changes swaps, `hook_rule`
     is the rule in the network's definition, as JSON; `quoter` can confirm it, and `is_quoted` means that the pool can

@@ -177,7 +177,7 @@ class UniswapV4Hooked(Pool):
         return plain.gas_units_to(token_in, token_out, inner_rate) + self.hook_gas
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the ID of the pool and its key, like `Concentrated`."""
+        """Return the ID of the pool and its key, as `Concentrated` does."""
         return self.plain.api_extra_data()
 
 

@@ -61,7 +61,8 @@ def may_take_output(hooks: str) -> bool:
 
 
 def is_called_after_swaps(hooks: str) -> bool:
-    """Return whether a hook is called after each swap. Its own swaps and liquidity then move the price."""
+    """Return whether a hook is called after each swap. The hook's own swaps and liquidity changes may then move the
+    price."""
     return bool(_bits(hooks) & _AFTER_SWAP)
 
 

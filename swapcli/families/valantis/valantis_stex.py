@@ -51,8 +51,8 @@ _RATE_BITS: Final = 128  # a 10^18 fraction, far above any rate
 class ValantisStex(Pool):
     """A Valantis STEX pool. `rate_wad` is the value of one staking token in the wrapped native token, with 18 decimals.
 
-    `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking token) are base units reported by the
-    withdrawal module, which count for the fee. `manager_fee_bps` is the manager's part of the fee.
+    `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking token) are amounts in base units that
+    the withdrawal module reports and that count for the fee. `manager_fee_bps` is the manager's part of the fee.
     """
 
     reserves: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Reject recipients that would lose the output: contracts without a withdrawal function, and addresses without a
+"""Reject recipients at which the output would be lost: contracts without a withdrawal function, and addresses without a
 key."""
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def check_recipient(
 
 
 def describe_loss(shown: str, contract: str) -> str:
-    """Return the sentence for a recipient that would lose the output, from its displayed address and its contract."""
+    """Return the sentence about a recipient at which the output would be lost, given its displayed address and its
+    contract."""
     return f"the recipient {shown} is {contract}: the output would be lost"
 
 

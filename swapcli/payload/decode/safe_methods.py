@@ -1,4 +1,4 @@
-"""Encode a call like Safe's Transaction Builder: a method with its inputs as text, in place of calldata.
+"""Encode a call as Safe's Transaction Builder does: a method with its inputs as text, in place of calldata.
 
 The call is encoded as the Transaction Builder encodes it with ethers (apps/tx-builder/src/utils.ts of github
 safe-global/safe- wallet-monorepo). Inputs that the Transaction Builder might read differently are rejected, such as a

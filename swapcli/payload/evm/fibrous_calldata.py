@@ -110,7 +110,7 @@ def encode_permit_call(call: RouterCall, permit: Permit) -> str:
 def decode_permit_call(calldata: str) -> tuple[RouterCall, Permit]:
     """Decode calldata of `swapWithPermit`: the exact inverse of `encode_permit_call`.
 
-    Raises `InvalidInput` like `decode_call`.
+    Raises `InvalidInput` in the same cases as `decode_call`.
     """
     selector, reader = _open(calldata)
     if selector != SWAP_WITH_PERMIT:
@@ -129,7 +129,7 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode a call of any of the functions, even with bytes after its end. Raises `InvalidInput` like
+    """Decode a call of any of the functions, even with bytes after its end. Raises `InvalidInput` in the same cases as
     `decode_call`."""
     selector, reader = _open(calldata)
     permit = None

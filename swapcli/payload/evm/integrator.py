@@ -11,7 +11,7 @@ from swapcli.core.records import NamedTuple
 
 
 class IntegratorShares(NamedTuple):
-    """The content of `integrator_data`, whether or not a router would accept it; shares in basis points."""
+    """The content of `integrator_data`, whether or not a router would accept it. Shares are in basis points."""
 
     address: str
     fee_bps: int

@@ -13,7 +13,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
 def approval_warnings(review: PayloadReview, now_s: float) -> Iterator[Finding]:
-    """Yield the unusual properties of the allowances that a payload grants."""
+    """Yield warnings about unusual properties of the allowances that a payload grants."""
     call = review.call
     for approval in call.approvals:
         yield from _warnings_of(approval, review, now_s)

@@ -12,7 +12,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
 def call_warnings(review: PayloadReview) -> Iterator[Finding]:
-    """Yield the problems with the called function and the called contract."""
+    """Yield warnings about problems with the called function and the called contract."""
     call, signing = review.call, review.signing
     if review.network is None and call.function:
         yield FindingCode.NETWORK_UNKNOWN.finding(_describe_unknown_network(review))

@@ -14,7 +14,8 @@ ENDLESS_S: Final = 100 * 365 * 86_400
 
 
 def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[Finding]:
-    """Yield the problem with a deadline of `end_s` (Unix seconds). `subject` has this deadline, for example "the swap".
+    """Yield a warning if there is a problem with a deadline of `end_s` (Unix seconds). `subject` has this deadline, for
+    example "the swap".
 
     `usual_s` is the usual maximum distance, None without one.
     """

@@ -31,7 +31,7 @@ _MAX_PRICE_WEI = 1_000 * 10**9
 _MAX_STRK, _MAX_ETH = 200, 0.05
 """The maximum in STRK: more than the calls of a swap cost on Starknet, where wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
-"""The part of a network's limit that is never unusual: wallets add a fixed priority fee if fees are tiny."""
+"""The fraction of a network's limit that is never unusual: wallets add a fixed priority fee if fees are tiny."""
 
 
 def fee_warnings(
@@ -40,7 +40,7 @@ def fee_warnings(
     native_usd: Callable[[], float | None],
     usual_price_wei: int | None = None,
 ) -> Iterator[Finding]:
-    """Yield the unusual gas and fees of a payload and of the accompanying transactions.
+    """Yield warnings about unusual gas and fees in a payload and in the accompanying transactions.
 
     `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
     of gas that a node reports; without one, the network's definition sets the limit.

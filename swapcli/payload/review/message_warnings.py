@@ -20,7 +20,7 @@ _TETHER: Final = str.maketrans({"₮": "t"})
 
 
 def message_warnings(review: PayloadReview, now_s: float) -> Iterator[Finding]:
-    """Yield the dangers of a message to sign."""
+    """Yield warnings about the dangers of a message to sign."""
     message = review.call.message
     if message is None:
         return

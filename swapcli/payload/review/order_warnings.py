@@ -25,9 +25,9 @@ def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
 
 
 def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float) -> Iterator[Finding]:
-    """Yield the problems with the recipient, the deadline and the value of a swap.
+    """Yield warnings about problems with the recipient, the deadline and the value of a swap.
 
-    `contract` describes the recipient's contract if that is known to lose what it receives, otherwise None.
+    `contract` describes the recipient's contract if tokens sent to it are known to be lost, otherwise None.
     """
     signing = review.signing
     expected = signing.recipient or signing.sender
@@ -60,7 +60,7 @@ def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | N
 
 
 def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
-    """Yield the payments of a swap to strangers."""
+    """Yield warnings about a swap's payments to strangers."""
     signing = review.signing
     integrator = signing.integrator
     own = {SENDER, signing.sender, signing.recipient, order.recipient}

@@ -70,7 +70,7 @@ def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:
 
 
 def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Finding]:
-    """Yield the unknown tokens of a call, and its unknown pools if any pools are known."""
+    """Yield warnings about the unknown tokens in a call, and about its unknown pools if any pools are known."""
     network = review.network
     if network is None:
         return
@@ -90,7 +90,7 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Find
 
 
 def route_warnings(review: PayloadReview) -> Iterator[Finding]:
-    """Yield the places at which the swaps of a call do not lead from its input to its output."""
+    """Yield warnings about the places at which the swaps in a call do not lead from its input to its output."""
     if review.call.order is not None:
         yield from _broken_routes(review) if review.swaps else _without_swaps(review)
 

@@ -30,7 +30,8 @@ FindToken: TypeAlias = Callable[[str], Token | None]
 
 
 def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Finding]:
-    """Yield the signs that a document is for a different network, and oddities in the form of its transactions."""
+    """Yield warnings about signs that a document is for a different network, and about oddities in the form of its
+    transactions."""
     network = review.network
     if network is not None:
         yield from _other_chains(network, given)
@@ -88,7 +89,7 @@ def _is_named(name: str, network: Network) -> bool:
 def list_warnings(
     review: PayloadReview, given: PayloadInput, reviewed: Sequence[ReviewedTransaction], find_token: FindToken
 ) -> Iterator[Finding]:
-    """Yield the differences between the transactions in a document and those that its swap needs."""
+    """Yield warnings about differences between the transactions in a document and those that its swap needs."""
     if not reviewed:
         return
     position = given.position or 0

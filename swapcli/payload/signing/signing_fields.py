@@ -72,7 +72,7 @@ class SigningPlan(NamedTuple):
     """The fields of each transaction, in order. `failure` is the reason why the node could not estimate the gas of the
     last transaction.
 
-    `excesses` has a finding for each figure of the node that is far from its expected value.
+    `excesses` has a finding for each value from the node that is far from what was expected.
     """
 
     fields: tuple[SigningFields, ...]
@@ -96,8 +96,8 @@ def read_signing_plan(
 
     Gas is estimated on the block with this `tag`. If the node cannot execute several consecutive transactions, the
     swap's gas is estimated on the state after the approvals, which `find_grants` returns (None if unknown). The fields
-    are compared with `limits`, if given, and with the figures of a `second` node. Raises `UpstreamError` if the node
-    does not respond.
+    are compared with `limits`, if given, and with a `second` node's values. Raises `UpstreamError` if the node does not
+    respond.
     """
     # On a rollup that charges for data, a listed slot saves 100 gas, about the L1 cost of its 32 bytes.
     pays_for_data = network.l1_fee_oracle is not None or network.l1_gas_oracle is not None

@@ -1,7 +1,7 @@
-"""Limits on the node's figures in a transaction before it is signed: its gas, its fees and its nonce.
+"""Limits on the values that a node provides for a transaction before it is signed: its gas, its fees and its nonce.
 
-These figures determine the sender's possible loss besides the swap, and a node may be wrong or hostile. So no single
-figure is trusted: the price is compared with the node's own recent blocks, the gas with our estimate, the total with a
+These values determine the sender's possible loss besides the swap, and a node may be wrong or hostile. So no single
+value is trusted: the price is compared with the node's own recent blocks, the gas with our estimate, the total with a
 limit in dollars, and everything with a second node.
 """
 
@@ -53,9 +53,9 @@ class FeeLimits(NamedTuple):
 def find_excesses(
     node: NodeFigures, second: NodeFigures, gas: Sequence[LimitedGas], max_fee_wei: int | None, limits: FeeLimits
 ) -> Iterator[str]:
-    """Yield a sentence for each figure of a node that should be looked at before signing.
+    """Yield a sentence for each value from a node that should be checked before signing.
 
-    `second` has the figures of another node, if there is one. `max_fee_wei` is the maximum price per unit of gas.
+    `second` has another node's values, if there is one. `max_fee_wei` is the maximum price per unit of gas.
     """
     yield from _nonce_excesses(node, second)
     for each in gas:

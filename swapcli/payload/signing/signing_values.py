@@ -63,7 +63,7 @@ class TransactionForecast(NamedTuple):
 
     @property
     def figures(self) -> NodeFigures:
-        """The figures for comparison with the fields of the transactions."""
+        """The node's values, for comparison with the fields of the transactions."""
         return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
 
 
@@ -103,7 +103,8 @@ def read_transaction_forecast(
 
 
 def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
-    """Return a second node's figures for a sender and for fees; no figures if the node is on a different chain.
+    """Return the sender's nonces and the usual gas price according to a second node, or no values if that node is on a
+    different chain.
 
     Raises `UpstreamError` if the node does not respond.
     """

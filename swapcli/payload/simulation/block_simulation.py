@@ -70,8 +70,8 @@ DELEGATION: Final = bytes.fromhex("ef0100")
 class TransactionContext(NamedTuple):
     """The block, the gas price and the senders' balances, as contracts see them during the transactions.
 
-    `gas_limit` is 0 unless the block's is too small for a simulation. `can_simulate_blocks` shows whether the node
-    simulates transactions with exactly these values.
+    `gas_limit` is 0 unless the block's gas limit is too small for a simulation. `can_simulate_blocks` shows whether the
+    node simulates transactions with exactly these values.
     """
 
     timestamp: int

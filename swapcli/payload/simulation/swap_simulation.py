@@ -170,7 +170,8 @@ def lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGra
 
 
 def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOverride]]:
-    """Return the address for an account's own code (zero for none), and the override that puts it there."""
+    """Return the address for an account's own code (zero for none), and the override that puts the code at that
+    address."""
     if not code:
         return ZERO_ADDRESS, []
     if code.startswith(DELEGATION):

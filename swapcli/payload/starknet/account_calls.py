@@ -16,7 +16,7 @@ APPROVE = "approve"
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
     """Serialise `call` for the router at `router`. The value is 0: the native token is an ordinary token.
 
-    Raises `InvalidAddress` for the router, and `InvalidInput` like `serialise_call`.
+    Raises `InvalidAddress` for the router, and `InvalidInput` in the same cases as `serialise_call`.
     """
     if network.kind is not Kind.STARKNET:
         raise InvalidInput(f"{network.name} is not a Starknet network")

@@ -41,7 +41,7 @@ class StarknetDialect:
         return ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """See `RouterDialect.build_payload`."""
+        """Same as `RouterDialect.build_payload`."""
         return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)
 
     def build_call(

@@ -117,7 +117,7 @@ def in_strk(fri: int) -> str:
 
 
 def bounds_of(estimate: FeeEstimate) -> ResourceBounds:
-    """Return the resource bounds for an estimate of the fee."""
+    """Return the resource bounds that follow from a fee estimate."""
     return ResourceBounds(
         l1_gas=_bound(estimate.l1_gas_consumed, estimate.l1_gas_price),
         l2_gas=_bound(estimate.l2_gas_consumed, estimate.l2_gas_price),

@@ -32,7 +32,7 @@ class RequestTemplate(NamedTuple):
 
 
 class AnswerPaths(NamedTuple):
-    """The places of the figures in a response, as paths such as `data.routes.0.amountOut`; None for a figure that the
+    """The location of each value in a response, as a path such as `data.routes.0.amountOut`; None for a value that the
     response does not have.
 
     `output` is the expected output in base units, after all fees and before any slippage. `target`, `data` and `value`

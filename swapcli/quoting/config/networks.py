@@ -153,8 +153,8 @@ def _names_router(content: object) -> bool:
 
 
 def network_names_from(settings: Settings, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the names of the Fibrous API's networks and of those in the user's files and settings, in alphabetical
-    order.
+    """Return the names of the Fibrous API's networks and of the networks in the user's files and settings, in
+    alphabetical order.
 
     With `everything`, the names of the program's other networks are included. A network from a package that the
     settings extend is included unless it is skipped.

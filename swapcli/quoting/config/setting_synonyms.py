@@ -29,6 +29,7 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def explain_synonym(name: str) -> str:
-    """Return a hint with the setting that a synonym, or its variable, stands for, or an empty text if there is none."""
+    """Return a hint that names the setting for which a synonym, or its variable, stands, or an empty text if there is
+    none."""
     meant = SYNONYMS.get(name.removeprefix(ENVIRONMENT_PREFIX).lower())
     return f"the setting is {meant}" if meant else ""

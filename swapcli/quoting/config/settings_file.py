@@ -68,7 +68,7 @@ def write_example(file: Path, *, replace: bool) -> None:
 
 
 def settings_file(config: str | None) -> Path:
-    """Return the settings file, by default the user's. Raises `ConfigError` without a home folder."""
+    """Return the settings file, by default the user's. Raises `ConfigError` if there is no home folder."""
     home = home_folder()
     file = config_file_path(Path(config) if config is not None else None, os.environ, home)
     if str(home) == NO_HOME and file.is_relative_to(home):

@@ -94,7 +94,7 @@ def home_folder() -> Path:
 
 
 def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
-    """Return a sentence on why HOME names no home folder, or None if HOME is not the problem."""
+    """Return a sentence that explains why HOME does not name a home folder, or None if HOME is not the problem."""
     return user_folders.home_problem(environ, str(home))
 
 

@@ -244,9 +244,9 @@ class FeedFollower:
         self._index = self._index or TokenIndex(self._market.pools)
 
     def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
-        """Return the latest source, with all pools that trade `tokens` (addresses) and the pools in `keys` added.
+        """Return the latest source, extended by all pools that trade `tokens` (addresses) and by the pools in `keys`.
 
-        Returns None if the source already has all those of the pools that are in the feed. Any thread may call this.
+        Returns None if the source already has every one of these pools that is in the feed. Any thread may call this.
         Raises `MarketUnavailable` until the market has been read, and `InvalidFeed`.
         """
         tokens, keys = list(tokens), list(keys)

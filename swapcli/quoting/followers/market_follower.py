@@ -114,8 +114,8 @@ def open_store_writer(
     *,
     max_pools: int = MAX_POOLS,
 ) -> Iterator[StoreWriter]:
-    """Open the writer of the store at `path`, which is the market's own store, or a private one that is created once
-    filled.
+    """Open the writer of the store at `path`. This is the market's own store, or a private store, which exists only
+    once it has been filled.
 
     While the disk is not writable, the store is at `copy_path`. Raises the same errors as `open_follower`.
     """

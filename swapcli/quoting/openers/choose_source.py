@@ -156,7 +156,7 @@ class SourceChooser:
         return known
 
     def open_live(self, name: str) -> QuoteSource:
-        """Return the source that reads pools from nodes: those in the store, otherwise those in the embedded market.
+        """Return the source that reads pools from nodes: the store's pools, otherwise the embedded market's pools.
 
         Its quotes raise `UpstreamError` if no node responds. Raises `ConfigError` for an invalid node URL, and
         `InvalidOption` if there is no node.

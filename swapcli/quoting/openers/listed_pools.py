@@ -38,7 +38,7 @@ class _NewestBlock:
 
 
 def find_listed_pools(network: Network, node: Node, folder: Path) -> MarketState:
-    """Return the market of the pools between the first tokens in a definition, and of the pools found for earlier
+    """Return a market with the pools between the first tokens in a definition, and with the pools found for earlier
     quotes.
 
     A file in `folder` keeps the pools that were found. Raises `UpstreamError`, `ConfigError` as a quote would, and

@@ -126,7 +126,7 @@ class NodeOpener:
         return InvalidOption(problem, hint=self.rules.hint_without_node(network))
 
     def second_node(self, network: Network) -> RpcNode | None:
-        """Return a second node that can contradict the node from `node`: the next one in the settings, or None if there
+        """Return a second node, to check the node that `node` returns: the next one in the settings, or None if there
         is none.
 
         Raises `ConfigError` for an invalid URL.
@@ -206,7 +206,7 @@ class NodeOpener:
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
-        """Return the node for the first choice that is on this network. Raises `UpstreamError`."""
+        """Return the node for the first of the choices that belongs to this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
                 self._public_node = self.connector.connect_public(network, choice.urls)
@@ -228,7 +228,7 @@ class NodeOpener:
         return node is not self._public_node and node is not self._quoted_node
 
     def name_public_host(self, network: Network) -> None:
-        """Warn, once a day, that prices come from a public node, with its host."""
+        """Warn, once a day, that prices come from a public node, and name its host."""
         if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
             self.setup.warn(
                 f"prices come from {host}, a public {network.name} node that sees tokens and amounts; --offline "

@@ -68,7 +68,7 @@ def _log_warning(sentence: str) -> None:
 def open_program_sources(
     settings: Mapping[str, object] | SourceChooser | None = None, *, offline: bool = False, **overrides: object
 ) -> SourceChooser:
-    """Return the opener of networks, stores, nodes and sources, with these settings and `overrides`.
+    """Return the opener of networks, stores, nodes and sources, with the given settings and `overrides`.
 
     An opener from a command is returned unchanged. Raises the same errors as `program_setup`.
     """

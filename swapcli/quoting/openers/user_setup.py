@@ -73,7 +73,7 @@ class UserSetup(NamedTuple):
 
 
 def may_exist(file: Path) -> bool:
-    """Return whether a file exists. If its folder may not be read, return True, so that opening the file raises the
+    """Return whether a file exists. If its folder cannot be read, return True, so that opening the file raises the
     error."""
     try:
         file.stat()

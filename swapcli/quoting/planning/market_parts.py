@@ -88,7 +88,8 @@ class _PartOfMarket:
 def build_market_part(
     market: QuotesAndPrepares, price_request: PriceRequest, path: str | PathLike[str], options: PartKeywords
 ) -> BuiltPart:
-    """Build the due part of the plan in a file, and record it there. Raises the same errors as `Market.build_part`.
+    """Build the part that is due in a plan's file, and record it in that file. Raises the same errors as
+    `Market.build_part`.
 
     `price_request` is how the program requested prices that are not real.
     """

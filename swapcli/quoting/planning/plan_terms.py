@@ -36,7 +36,7 @@ class PlanTerms(NamedTuple):
 
 
 def parse_plan_terms(values: Mapping[str, object], now_s: float, name_option: Callable[[str], str] = str) -> PlanTerms:
-    """Return the terms in `values`: `over`, `start`, `parts`, `max_impact`, `risk` and `band`. Those that are None are
+    """Return the terms in `values`: `over`, `start`, `parts`, `max_impact`, `risk` and `band`. Values that are None are
     omitted.
 
     Raises `InvalidOption` and `InvalidDeadline`, in which `name_option` names the options.

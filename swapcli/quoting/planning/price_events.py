@@ -58,8 +58,8 @@ class FoundUpdates(NamedTuple):
 
 
 class FollowedPool:
-    """A pool whose changes are found through events: those of its reserves, otherwise of its swaps, otherwise of any
-    change."""
+    """A pool whose changes are found through events: events about its reserves, otherwise about its swaps, otherwise
+    about any change."""
 
     def __init__(self, ref: PoolRef, network: Network) -> None:
         row, events = KINDS[ref.kind], EVENTS[ref.kind]

@@ -103,8 +103,8 @@ class RoutePrice:
 
 
 def log_mid_price(pool: Pool, leg: RouteLeg) -> float | None:
-    """Return the logarithm of the sold token's price in a pool, midway between both directions, or None if it has
-    none."""
+    """Return the logarithm of the sold token's price in a pool, midway between both directions, or None if the pool has
+    no price."""
     try:
         forward = pool.curve(leg.token_in, leg.token_out).start_rate
         backward = pool.curve(leg.token_out, leg.token_in).start_rate

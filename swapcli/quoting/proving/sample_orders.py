@@ -48,7 +48,8 @@ def choose_orders(market: MarketState, count: int) -> tuple[SampleOrder, ...]:
 def main_tokens(market: MarketState) -> tuple[Token, ...]:
     """Return the native token, two stablecoins, and other main tokens, in the order of the network's own list.
 
-    Tokens outside the list follow, those in the most pools first. The native token stands for its wrapped form.
+    Tokens outside the list follow, starting with the tokens in the most pools. The native token stands for its wrapped
+    form.
     """
     network = market.network
     swappable = {each.token.address: each.token for each in swappable_in(market)}

@@ -60,7 +60,7 @@ class PayloadDecoder(NamedTuple):
     starts_quote: Callable[[str], object] = _begin
 
     def decode(self, text: str, facts: PayloadFacts) -> DecodedPayload:
-        """Decode a payload. If a defect of swapcli prevents that, the result has the defect as its danger.
+        """Decode a payload. If a defect of swapcli prevents that, the result names the defect as a danger.
 
         Raises `InvalidInput`, `InvalidOption`, `UpstreamError`.
         """

@@ -64,7 +64,7 @@ def settle_amounts(
 
 
 def without_protocols(searchable: SearchableMarket, protocols: Collection[str]) -> SearchableMarket:
-    """Return `searchable` without the pools of `protocols`; the same object if it has none."""
+    """Return `searchable` without the pools of `protocols`, or the same object if it has no such pools."""
     if not protocols:
         return searchable
     keys = {key for key, pool in searchable.market.pools.items() if pool.protocol in protocols}

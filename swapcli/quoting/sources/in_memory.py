@@ -138,7 +138,7 @@ class InMemorySource:
     def quote(
         self, request: QuoteRequest, terms: SwapTerms | None = None, *, is_cancelled: Cancelled | None = None
     ) -> LocalQuote:
-        """Return the best route for an order, like `QuoteSource.quote`. If `is_cancelled` returns true, raises
+        """Return the best route for an order, as `QuoteSource.quote` does. If `is_cancelled` returns true, raises
         `Cancelled`."""
         answer = quote_locally(self.searchable, request, is_cancelled)
         return answer if terms is None else answer._replace(payload=self.build(answer, terms))

@@ -45,7 +45,7 @@ class JoinedOrder:
         self._is_waiting = True
 
     def take(self) -> bool:
-        """Return whether no read has included the order yet. If so, the current read must include it."""
+        """Return True if no read has included the order yet. The current read must then include it."""
         was_waiting, self._is_waiting = self._is_waiting, False
         return was_waiting
 
@@ -78,7 +78,7 @@ class JoinedOrders:
             self._current = None
 
     def check_turn(self) -> None:
-        """Raise the error of the read that included the order whose turn it is."""
+        """Raise the error, if any, from the read that included the order whose turn it is."""
         if self._current is not None and self._current.failure is not None:
             raise self._current.failure
 

@@ -168,7 +168,7 @@ class LiveBlock:
         calls: Sequence[ContractCall],
         trials: Sequence[TransferTrial],
     ) -> tuple[ChainHead, Mapping[ContractCall, ReturnData]]:
-        """Like `_read_head`, with these calls and trials."""
+        """Same as `_read_head`, with these calls and trials."""
         reading = AheadReading.of(node, calls, multicall)
         sent = AheadCalls(reading.packed, reading.proves, first_trial_calls(trials) if trials else ())
         head, found = node.read_head_ahead(sent, code_of=code_of)
@@ -254,7 +254,7 @@ class LivePoolReader:
             raise
 
     def _read(self, real: Sequence[Pool], shared: Sequence[Pool], known: MarketState) -> MarketState:
-        """Like `read`, with all `shared` pools in the same requests."""
+        """Same as `read`, with all `shared` pools in the same requests."""
         attempts = mismatches = 0
         while True:
             self._snapshot = self._snapshot or self._block.newest_snapshot(partial(self._first_reading, shared, known))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from swapcli.core.routing.unused_pool_gains import PoolGains
 
 TOLERANCE = 0.5e-4
-"""The part of the output that unread pools may add together: half a basis point."""
+"""The fraction of the output that unread pools may add together: half a basis point."""
 LARGE_SPREAD = 5e-4
 """A relative change of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool
 may well be better than predicted. It is the lowest fee of a common pool, 5 basis points."""

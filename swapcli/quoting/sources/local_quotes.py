@@ -182,7 +182,7 @@ Confirm = Callable[[BuiltRoute], "UnsignedTransaction"]
 
 
 class LocalPayloads:
-    """Builds payloads of routes that are valid for `route_ttl_s`.
+    """Builds the payloads of routes. A route is valid for `route_ttl_s`.
 
     All payloads in this process are built here. `confirm` returns a payload with the number of nodes that agree on its
     state, or raises `NodesDisagree`. If a method is given its own `confirm`, it calls that instead.

@@ -57,7 +57,7 @@ class PublicSource:
         self._failure = ""
         self._is_pinned = False
         self.joined = JoinedOrders()
-        """Like `LiveSource.joined`."""
+        """Same as `LiveSource.joined`."""
         if isinstance(known, FindsPools):
             known.use_node(self)
 
@@ -103,7 +103,7 @@ class PublicSource:
             self._live.refresh()
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Like `ReadsBlocks.newest_snapshot`."""
+        """Same as `ReadsBlocks.newest_snapshot`."""
         return self._opened().newest_snapshot()
 
     def pin(self, *, pinned: bool) -> None:

@@ -44,7 +44,7 @@ class QuoteSource(Protocol):
 
     @property
     def state_source(self) -> StateSource:
-        """The source of the state behind the newest quote, and its age now."""
+        """The source of the state behind the latest quote, and that state's current age."""
 
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol or an address. The zero address is the native token."""

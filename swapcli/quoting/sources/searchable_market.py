@@ -186,7 +186,7 @@ class SearchableMarket:
         return self._new_router(addresses, self.router.memory)
 
     def order_in_pools(self, order: Order) -> Order:
-        """Return the order with its tokens as the pools have them, which means with wrapped tokens for native ones.
+        """Return the order with the tokens that pools trade: wrapped tokens in place of native ones.
 
         Raises `NoRoute` if no pool trades one of the tokens, and `FeeOnTransfer` if one is not tradable.
         """

@@ -105,13 +105,13 @@ class Recording(NamedTuple):
 
 
 def record_transaction(found: Verification) -> Recording:
-    """Return the recording of a mined transaction's swaps."""
+    """Return a recording of the swaps in a mined transaction."""
     number = found.block.number
     return _record(found.network, [(number, found.transaction, swap) for swap in found.swaps])
 
 
 def record_recent(found: RecentVerification) -> Recording:
-    """Return the recording of recent swaps."""
+    """Return a recording of recent swaps."""
     swaps = [(each.block, each.transaction, each.swap) for venue in found.venues for each in venue.swaps]
     return _record(found.network, swaps, found.problem)
 

@@ -243,7 +243,7 @@ class FeedWriter(_Feed):
         return WriteResult(self._run(_SNAPSHOT, self._name, self._token, entry_id, data)[0])
 
     def close(self) -> None:
-        """Like `_Feed.close`."""
+        """Same as `_Feed.close`."""
         self._unsubscribe()
         super().close()
 

@@ -58,7 +58,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         self._final: set[str] = set()
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Like `HistoryNode.read_past_head`. A head with the current gas price is not kept."""
+        """Same as `HistoryNode.read_past_head`. A head with the current gas price is not kept."""
 
         def read() -> ChainHead:
             self._renew_budget()
@@ -75,7 +75,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         return found
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.read_block`."""
+        """Same as `Node.read_block`."""
         found = self._kept(
             call_key("block", number),
             lambda: self._asked().read_block(number),
@@ -88,7 +88,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         return found
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Like `Node.read_logs`."""
+        """Same as `Node.read_logs`."""
         return self._kept(
             call_key("logs", json.dumps(query)),
             lambda: self._asked().read_logs(query),
@@ -98,7 +98,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         )
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """Like `RememberingNode.recall`."""
+        """Same as `RememberingNode.recall`."""
         if not self._is_final(at):
             return {}
         keys = [_key_of(call) for call in calls]
@@ -106,7 +106,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
         return {k: _read_answer(found[key]) for k, key in enumerate(keys) if key in found}
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """Like `RememberingNode.remember`."""
+        """Same as `RememberingNode.remember`."""
         if self._is_final(at):
             kept = [(_key_of(call), _write_answer(answer)) for call, answer in answers]
             self._cache.put(self._scope(at), kept)
@@ -193,7 +193,7 @@ class CachedArchiveNode(CachedNode):
         self._archive = node
 
     def read_receipt(self, transaction: str) -> Receipt | None:
-        """Like `ReceiptNode.read_receipt`."""
+        """Same as `ReceiptNode.read_receipt`."""
 
         def read() -> Receipt | None:
             self._asked()
@@ -208,11 +208,11 @@ class CachedArchiveNode(CachedNode):
         )
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Like `StateOverrideNode.read_account`."""
+        """Same as `StateOverrideNode.read_account`."""
         return self._archive.read_account(address, at)
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Like `StateOverrideNode.simulate`."""
+        """Same as `StateOverrideNode.simulate`."""
         if not self._is_final(at):
             return self._archive.simulate(calls, at)
         keys = [call_key("simulate", repr(call)) for call in calls]

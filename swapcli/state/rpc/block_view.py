@@ -43,11 +43,11 @@ class BlockView(DelegatingNode[Node]):
         return self._head
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """Like `RememberingNode.recall`."""
+        """Same as `RememberingNode.recall`."""
         return self._node.recall(calls, at) if isinstance(self._node, RememberingNode) else {}
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """Like `RememberingNode.remember`."""
+        """Same as `RememberingNode.remember`."""
         if isinstance(self._node, RememberingNode):
             self._node.remember(answers, at)
 
@@ -60,11 +60,11 @@ class _SimulatingBlockView(BlockView):
         self._simulating = node
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Like `StateOverrideNode.read_account`."""
+        """Same as `StateOverrideNode.read_account`."""
         return self._simulating.read_account(address, at)
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Like `StateOverrideNode.simulate`."""
+        """Same as `StateOverrideNode.simulate`."""
         return self._simulating.simulate(calls, at)
 
 

@@ -79,7 +79,7 @@ class NodeConnector(NamedTuple):
         )
 
     def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
-        """Return a user's node with an EVM interface. Works like `connect`, but without documented limits."""
+        """Return a user's node with an EVM interface. The same as `connect`, but without documented limits."""
         from swapcli.state.rpc.rpc_node import RpcNode
 
         endpoints = self._endpoints(urls, chain_id, headers)

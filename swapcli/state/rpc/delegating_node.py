@@ -29,46 +29,46 @@ class DelegatingNode(Generic[N]):
 
     @property
     def redacted_url(self) -> str:
-        """Like `Node.redacted_url`."""
+        """Same as `Node.redacted_url`."""
         return self._node.redacted_url
 
     @property
     def limits(self) -> NodeLimits:
-        """Like `Node.limits`."""
+        """Same as `Node.limits`."""
         return self._node.limits
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `Node.read_head`."""
+        """Same as `Node.read_head`."""
         return self._node.read_head(tag, code_of=code_of)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.read_block`."""
+        """Same as `Node.read_block`."""
         return self._node.read_block(number)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """Like `Node.call`."""
+        """Same as `Node.call`."""
         return self._node.call(to, calldata, at)
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Like `Node.call_many`."""
+        """Same as `Node.call_many`."""
         return self._node.call_many(calls, at)
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Like `Node.use_spare`."""
+        """Same as `Node.use_spare`."""
         return self._node.use_spare(error)
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Like `Node.helpers`."""
+        """Same as `Node.helpers`."""
         return self._node.helpers(at)
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Like `Node.report_helpers`."""
+        """Same as `Node.report_helpers`."""
         self._node.report_helpers(failures, helpers)
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Like `Node.read_blooms`."""
+        """Same as `Node.read_blooms`."""
         return self._node.read_blooms(first, last)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Like `Node.read_logs`."""
+        """Same as `Node.read_logs`."""
         return self._node.read_logs(query)

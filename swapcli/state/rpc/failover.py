@@ -77,8 +77,8 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """Like `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, with the problem
-        of each node added. Raises `StaleNode` if no node may be queried."""
+        """Same as `JsonRpcClient.send`. If all nodes reject the requests, raises the first node's error, with the
+        problem of each node added. Raises `StaleNode` if no node may be queried."""
         nodes, problems = deque(self._candidates(requests)), dict[int, str]()
         first, failure, failed = nodes[0], None, -1
         is_first_repeated = len(nodes) == 1

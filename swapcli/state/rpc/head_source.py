@@ -128,7 +128,7 @@ class PollingHeads:
         self._woken, self._is_stopped = Event(), False
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Like `HeadSource.wait`."""
+        """Same as `HeadSource.wait`."""
         has_failed = pause_s > self.poll_s
         self._woken.wait(
             pause_s if has_failed or reached is None else max(self._pause_after(reached), self._min_poll_s)
@@ -162,12 +162,12 @@ class PollingHeads:
         self._woken.set()
 
     def stop(self) -> None:
-        """Like `HeadSource.stop`."""
+        """Same as `HeadSource.stop`."""
         self._is_stopped = True
         self._woken.set()
 
     def close(self) -> None:
-        """Like `HeadSource.close`."""
+        """Same as `HeadSource.close`."""
 
 
 class SubscribedHeads:
@@ -192,7 +192,7 @@ class SubscribedHeads:
 
     @property
     def mode(self) -> FollowMode:
-        """Like `HeadSource.mode`."""
+        """Same as `HeadSource.mode`."""
         return FollowMode.SUBSCRIPTION if self._is_live else FollowMode.POLLING
 
     def attach(self, connection: HeadConnection) -> None:
@@ -232,7 +232,7 @@ class SubscribedHeads:
                 self._add_event()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Like `HeadSource.wait`."""
+        """Same as `HeadSource.wait`."""
         if self._connection:
             self._connection.open()
         with self._changed:
@@ -263,13 +263,13 @@ class SubscribedHeads:
             self._add_event()
 
     def stop(self) -> None:
-        """Like `HeadSource.stop`."""
+        """Same as `HeadSource.stop`."""
         with self._changed:
             self._is_stopped = True
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Like `HeadSource.close`."""
+        """Same as `HeadSource.close`."""
         if self._connection:
             self._connection.close()
 

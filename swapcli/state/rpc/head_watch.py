@@ -110,22 +110,22 @@ class WatchedHeads:
 
     @property
     def mode(self) -> FollowMode:
-        """Like `HeadSource.mode`."""
+        """Same as `HeadSource.mode`."""
         return self._heads.mode
 
     @property
     def poll_s(self) -> float:
-        """Like `HeadSource.poll_s`."""
+        """Same as `HeadSource.poll_s`."""
         return self._heads.poll_s
 
     @property
     def problem(self) -> str | None:
-        """Like `HeadSource.problem`."""
+        """Same as `HeadSource.problem`."""
         return self._heads.problem
 
     @property
     def hint(self) -> str | None:
-        """Like `HeadSource.hint`."""
+        """Same as `HeadSource.hint`."""
         return self._heads.hint
 
     def standings(self) -> list[NodeStanding]:
@@ -133,15 +133,15 @@ class WatchedHeads:
         return self._watch.rule.standings()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
-        """Like `HeadSource.wait`."""
+        """Same as `HeadSource.wait`."""
         self._watch.start(lambda: max(self._heads.poll_s, self._min_period_s), self._heads.wake)
         self._heads.wait(pause_s, reached)
 
     def stop(self) -> None:
-        """Like `HeadSource.stop`."""
+        """Same as `HeadSource.stop`."""
         self._heads.stop()
 
     def close(self) -> None:
-        """Like `HeadSource.close`."""
+        """Same as `HeadSource.close`."""
         self._watch.stop()
         self._heads.close()

@@ -97,7 +97,7 @@ class HttpConnection:
                 return self._exchange(body, timeout_s)
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """Like `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        """Same as `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
         if self._run_budget is not None:
             timeout_s = min(timeout_s, self._run_budget.spend(self.redacted_url))
         response = self.post(body, timeout_s)
@@ -109,7 +109,7 @@ class HttpConnection:
         return RpcResponse(response.status, content, response.retry_after_s, text, response.location, response.date)
 
     def redact(self, words: str) -> str:
-        """Like `RpcConnection.redact`."""
+        """Same as `RpcConnection.redact`."""
         return redact(words, self._address.secrets)
 
     def close(self) -> None:

@@ -249,7 +249,7 @@ class AheadNode(Node, Protocol):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Return the latest block, like `read_head`, and the results of the calls; None if the calls were not sent.
+        """Return the latest block, as `read_head` does, and the results of the calls; None if the calls were not sent.
 
         The caller must check to which block the results belong.
         """
@@ -311,13 +311,13 @@ class StateOverrideNode(Node, Protocol):
     """A node that also simulates calls on overridden state."""
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Return an account's state after a block. Raises `ChainReorganized` like `call`."""
+        """Return an account's state after a block. Raises `ChainReorganized` in the same case as `call`."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """Return the results of calls on overridden state. Each call runs independently of the others.
 
-        Raises `ChainReorganized` like `call`, and `UpstreamRejected` if the node does not support overrides. Some nodes
-        silently ignore overrides instead.
+        Raises `ChainReorganized` in the same case as `call`, and `UpstreamRejected` if the node does not support
+        overrides. Some nodes silently ignore overrides instead.
         """
 
 

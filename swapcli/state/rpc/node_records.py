@@ -123,8 +123,8 @@ class NodeRecords:
         update_node_entries(self._path, entries, self.now_s())
 
     def unreachable(self, route: str) -> UnreachableNetwork | None:
-        """Return the last record of an unreachable network, if it is recent and this machine still has the same route;
-        otherwise None."""
+        """Return the last record of an unreachable network, if it is recent and this machine still has the same route.
+        Otherwise return None."""
         network = self._network
         if network is None or network.route != route or not 0.0 <= self.now_s() - network.seen_at_s < UNREACHABLE_S:
             return None

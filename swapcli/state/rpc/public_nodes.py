@@ -104,7 +104,7 @@ class _StarknetContestant(SingleStarknetNode):
         return self._client.send(requests, check, max_timeouts=1, has_next=self._has_next)
 
     def prove_state(self, block: BlockHeader) -> None:
-        """Like `_Contestant.prove_state`. A missing contract proves the state too: the node has looked for it."""
+        """Same as `_Contestant.prove_state`. A missing contract proves the state too: the node has looked for it."""
         self.call_many([ContractCall(_IDENTITY, b"", may_revert=True)], block)
 
 
@@ -188,7 +188,7 @@ class _PublicNode(FailoverNode):
         return self.budget.left
 
     def allow_requests(self, max_requests: int) -> None:
-        """Like `BudgetedNode.allow_requests`."""
+        """Same as `BudgetedNode.allow_requests`."""
         self.budget.allow(max_requests)
 
     @property
@@ -255,7 +255,7 @@ class _PublicNode(FailoverNode):
             self._winner = first
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
+        """Same as `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
         self._note_failover()
         self.budget.start()
         hosts = [each.host for each in self._endpoints]
@@ -359,7 +359,7 @@ class _PublicNode(FailoverNode):
         return verdict.offset_s
 
     def _look(self, host: str) -> Sighting | None:
-        """Like `FailoverNode._look`, over a separate connection, as another thread may use the node's."""
+        """Same as `FailoverNode._look`, over a separate connection, as another thread may use the node's."""
         endpoint = next(each for each in self._endpoints if each.host == host)
         connection, limits = self._connection(endpoint), self._limits[endpoint.node.url]
         client = JsonRpcClient(connection, self._live_timeout_s, 1, time.sleep, limits)

@@ -236,7 +236,7 @@ READ_CHARACTERS: Final = 1_000
 
 
 def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
-    """Return the kind of refusal that a JSON-RPC error object means as the response to `attempt`.
+    """Return the kind of refusal that a JSON-RPC error object represents in response to `attempt`.
 
     >>> classify_error(-32_602, "Block requested not found.", Attempt("eth_call"))
     <Refusal.TRANSIENT: 'transient'>
@@ -260,8 +260,8 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
 
 
 def classify_status(status: int, words: str, attempt: Attempt) -> Refusal:
-    """Return the kind of refusal that a response without JSON-RPC means, from its HTTP status and the words in its
-    body."""
+    """Return the kind of refusal that a response without JSON-RPC represents, judging by its HTTP status and the words
+    in its body."""
     words = words[:READ_CHARACTERS]
     known = _STATUSES.get(status)
     if known is not None and known is not Refusal.NOT_SERVED:

@@ -78,11 +78,11 @@ class BudgetedConnection:
 
     @property
     def redacted_url(self) -> str:
-        """Like `RpcConnection.redacted_url`."""
+        """Same as `RpcConnection.redacted_url`."""
         return self._inner.redacted_url
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """Like `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        """Same as `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
         self._check_in_use()
         self._budget.spend(self.redacted_url)
         response = self._inner.exchange(body, timeout_s)
@@ -92,7 +92,7 @@ class BudgetedConnection:
         return response
 
     def redact(self, words: str) -> str:
-        """Like `RpcConnection.redact`."""
+        """Same as `RpcConnection.redact`."""
         return self._inner.redact(words)
 
     def abandon(self) -> None:
@@ -101,7 +101,7 @@ class BudgetedConnection:
         self._inner.abort()
 
     def close(self) -> None:
-        """Like `RpcConnection.close`."""
+        """Same as `RpcConnection.close`."""
         self._inner.close()
 
     def _check_in_use(self) -> None:
@@ -119,15 +119,15 @@ class RenewableConnection:
 
     @property
     def redacted_url(self) -> str:
-        """Like `RpcConnection.redacted_url`."""
+        """Same as `RpcConnection.redacted_url`."""
         return self.current.redacted_url
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """Like `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        """Same as `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
         return self.current.exchange(body, timeout_s)
 
     def redact(self, words: str) -> str:
-        """Like `RpcConnection.redact`."""
+        """Same as `RpcConnection.redact`."""
         return self.current.redact(words)
 
     def renew(self) -> None:
@@ -136,5 +136,5 @@ class RenewableConnection:
         abandoned.abandon()
 
     def close(self) -> None:
-        """Like `RpcConnection.close`."""
+        """Same as `RpcConnection.close`."""
         self.current.close()

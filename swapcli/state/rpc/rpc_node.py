@@ -142,7 +142,7 @@ class JsonRpcNode:
 
     @property
     def limits(self) -> NodeLimits:
-        """Like `Node.limits`, for the current URL."""
+        """Same as `Node.limits`, for the current URL."""
         return self._rpc.limits
 
     @property
@@ -157,21 +157,21 @@ class JsonRpcNode:
         return self._newest
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Like `Node.use_spare`. There are no spares."""
+        """Same as `Node.use_spare`. There are no spares."""
         del error
         return False
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Like `Node.helpers`. There are no helpers."""
+        """Same as `Node.helpers`. There are no helpers."""
         del at
         return ()
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Like `Node.report_helpers`. There are no helpers."""
+        """Same as `Node.report_helpers`. There are no helpers."""
         del failures, helpers
 
     def read_newest(self) -> BlockHeader:
-        """Like `HeadReader.read_newest`."""
+        """Same as `HeadReader.read_newest`."""
         requests = [self._newest_request()]
         if not self._is_chain_known:
             requests.append(RpcRequest(self.chain_id_method, ()))
@@ -182,7 +182,7 @@ class JsonRpcNode:
         return self._block(block)
 
     def read_headers(self, first: int, last: int) -> list[BlockHeader]:
-        """Like `HeadReader.read_headers`."""
+        """Same as `HeadReader.read_headers`."""
         found = self._send([self._header_request(number) for number in range(first, last + 1)])
         return [self._block(each) for each in found]
 
@@ -229,7 +229,7 @@ class SingleRpcNode(JsonRpcNode):
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Like `AheadNode.read_head_ahead`, in one round trip that reads the latest block first and last. If the two
+        """Same as `AheadNode.read_head_ahead`, in one round trip that reads the latest block first and last. If the two
         differ, there are no results."""
         self.ahead, self.ahead_results = calls, None
         try:
@@ -239,7 +239,7 @@ class SingleRpcNode(JsonRpcNode):
         return head, self.ahead_results
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
+        """Same as `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
 
         If the node does not serve the gas price, a second round trip is needed. The other results do not depend on it.
         """
@@ -316,7 +316,7 @@ class SingleRpcNode(JsonRpcNode):
         return latest._replace(block=pending, tag=tag)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Like `HistoryNode.read_past_head`.
+        """Same as `HistoryNode.read_past_head`.
 
         The gas price is the block's base fee plus the median priority fee of the blocks up to it, which never changes.
         If the node has no fee history, it is the base fee alone, or the current price on a chain without base fees.
@@ -360,8 +360,8 @@ class SingleRpcNode(JsonRpcNode):
         return header
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a load
-        balancer may lag."""
+        """Same as `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a
+        load balancer may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([_block_request(number, may_be_null=is_new)])
@@ -375,7 +375,7 @@ class SingleRpcNode(JsonRpcNode):
         return block
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """Like `WitnessableNode.read_head_at`."""
+        """Same as `WitnessableNode.read_head_at`."""
         requests = [RpcRequest("eth_chainId", ()), _block_request(number), RpcRequest(_GAS_PRICE, ())]
         if code_of is not None:
             requests.append(RpcRequest("eth_getCode", (code_of, hex(number))))
@@ -402,7 +402,7 @@ class SingleRpcNode(JsonRpcNode):
         return _block_request(number, may_be_null=False)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """Like `Node.call`."""
+        """Same as `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     @property
@@ -418,24 +418,24 @@ class SingleRpcNode(JsonRpcNode):
         return CallResult(True, self._bytes(found, _CALL))
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Like `Node.call_many`, for any `at`. The number of round trips depends on the size of the calls."""
+        """Same as `Node.call_many`, for any `at`. The number of round trips depends on the size of the calls."""
         tag = _block_parameter(at)
         return self._answers([_call_request(call, tag) for call in calls], at)
 
     def read_account(self, address: str, at: BlockId) -> Account:
-        """Like `StateOverrideNode.read_account`, in one round trip."""
+        """Same as `StateOverrideNode.read_account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, _block_parameter(at))
         balance, code = self._send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """Like `StateOverrideNode.simulate`."""
+        """Same as `StateOverrideNode.simulate`."""
         return self.simulate_blocks((), calls, at)[1]
 
     def simulate_blocks(
         self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
     ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-        """Like `BlockSimulatingNode.simulate_blocks`, in one round trip."""
+        """Same as `BlockSimulatingNode.simulate_blocks`, in one round trip."""
         tag = _block_parameter(at)
         requests = [_hypothetical_request(call, tag) for call in calls]
         requests += [RpcRequest(_SIMULATE, (_render_block(block), tag), is_optional=True) for block in blocks]
@@ -454,7 +454,7 @@ class SingleRpcNode(JsonRpcNode):
         return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Like `Node.read_blooms`. The filter of the latest block is cached."""
+        """Same as `Node.read_blooms`. The filter of the latest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
         found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
@@ -465,7 +465,7 @@ class SingleRpcNode(JsonRpcNode):
         return [blooms[number] for number in range(first, last + 1)]
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Like `Node.read_logs`.
+        """Same as `Node.read_logs`.
 
         Behind a load balancer, a node that has not seen the last block yet may return no events. A result counts only
         if the node has that block.
@@ -489,7 +489,7 @@ class SingleRpcNode(JsonRpcNode):
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def read_receipt(self, transaction: str) -> Receipt | None:
-        """Like `ReceiptNode.read_receipt`."""
+        """Same as `ReceiptNode.read_receipt`."""
         (found,) = self._send([RpcRequest(_RECEIPT, (transaction,), may_be_null=True)])
         if found is None:
             (pending,) = self.send_optional([RpcRequest(_TRANSACTION, (transaction,))])
@@ -836,7 +836,7 @@ class FailoverNode(JsonRpcNode):
 
     @property
     def clock_offset_s(self) -> float:
-        """Like `KnowsTime.clock_offset_s`."""
+        """Same as `KnowsTime.clock_offset_s`."""
         return self._time.offset_s if self._time else 0.0
 
     def _with_time(self, head: ChainHead, newest: BlockHeader | None) -> ChainHead:
@@ -859,12 +859,12 @@ class FailoverNode(JsonRpcNode):
         """Return one of the nodes as a separate node."""
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Like `Node.use_spare`. For a minute, the new node is the only one in use."""
+        """Same as `Node.use_spare`. For a minute, the new node is the only one in use."""
         self._group.rest_all()
         return self._failover.fail_over(error)
 
     def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """Like `Node.helpers`."""
+        """Same as `Node.helpers`."""
         helpers = self._group.available()
         if self._watch is not None:
             helpers = [each for each in helpers if not self._watch.rule.is_doubted(self._helpers.index(each))]
@@ -873,7 +873,7 @@ class FailoverNode(JsonRpcNode):
         return helpers
 
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """Like `Node.report_helpers`."""
+        """Same as `Node.report_helpers`."""
         self._group.record(failures, helpers)
         self._save_new_limits()
 
@@ -891,14 +891,14 @@ class RpcNode(FailoverNode, SingleRpcNode):
     """A `Node` of an EVM network that may have spares (`FailoverNode`)."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `SingleRpcNode.read_head`."""
+        """Same as `SingleRpcNode.read_head`."""
         read = super().read_head
         return self._read_best_head(lambda: read(tag, code_of=code_of))
 
     def read_head_ahead(
         self, calls: AheadCalls, *, code_of: str | None = None
     ) -> tuple[ChainHead, AheadResults | None]:
-        """Like `SingleRpcNode.read_head_ahead`. If several nodes are watched, the calls are not sent."""
+        """Same as `SingleRpcNode.read_head_ahead`. If several nodes are watched, the calls are not sent."""
         if self._watch is not None:
             return self.read_head(code_of=code_of), None
         return super().read_head_ahead(calls, code_of=code_of)

@@ -95,7 +95,7 @@ class SingleStarknetNode(JsonRpcNode):
         self._built_tag = ""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
+        """Same as `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
 
         `code` is the hash of the contract's class. The gas price is the price of L2 gas in base units of STRK,
         including the usual share of data gas.
@@ -144,7 +144,7 @@ class SingleStarknetNode(JsonRpcNode):
         return latest._replace(block=block, gas_price=self._gas_price(found), tag=BlockTag.PENDING)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
-        """Like `HistoryNode.read_past_head`."""
+        """Same as `HistoryNode.read_past_head`."""
         newest_head = self.read_head()
         newest = newest_head.block
         name = {"block_number": block} if isinstance(block, int) else {"block_hash": _short(block)}
@@ -193,7 +193,7 @@ class SingleStarknetNode(JsonRpcNode):
         return block if isinstance(found, dict) and found.get("status") == _STATUS_L1_ACCEPTED else None
 
     def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
-        """Like `WitnessableNode.read_head_at`. The gas price and the code are not read."""
+        """Same as `WitnessableNode.read_head_at`. The gas price and the code are not read."""
         del code_of
         requests = [RpcRequest(_CHAIN_ID, ()), RpcRequest(_BLOCK, ({"block_number": number},), is_optional=True)]
         chain, found = self._send(requests)
@@ -208,8 +208,8 @@ class SingleStarknetNode(JsonRpcNode):
         return ChainHead(block, self._gas_price(found), tag=None)
 
     def read_block(self, number: int) -> BlockHeader | None:
-        """Like `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a load
-        balancer may lag."""
+        """Same as `Node.read_block`. Retries if the node has returned the block before, because some nodes behind a
+        load balancer may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._send([RpcRequest(_BLOCK, ({"block_number": number},), is_optional=is_new)])
@@ -235,11 +235,12 @@ class SingleStarknetNode(JsonRpcNode):
         return RpcRequest(_BLOCK, ({"block_number": number},))
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """Like `Node.call`."""
+        """Same as `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Like `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
+        """Same as `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's
+        time.
 
         Identical calls are sent once. Calls that run code without a contract are rejected.
         """
@@ -300,11 +301,11 @@ class SingleStarknetNode(JsonRpcNode):
         )
 
     def read_blooms(self, first: int, last: int) -> list[int]:
-        """Like `Node.read_blooms`. All are 0, because Starknet blocks have no filters."""
+        """Same as `Node.read_blooms`. All are 0, because Starknet blocks have no filters."""
         return [0] * (last - first + 1)
 
     def read_logs(self, query: LogFilter) -> list[Log]:
-        """Like `Node.read_logs`."""
+        """Same as `Node.read_logs`."""
         logs = self._read_events(query)
         if self._newest and self._newest.number == query.to_block:
             self._check_same(self._newest)
@@ -492,7 +493,7 @@ class StarknetNode(FailoverNode, SingleStarknetNode):
     """A Starknet `Node` that may have spares (`FailoverNode`)."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Like `SingleStarknetNode.read_head`."""
+        """Same as `SingleStarknetNode.read_head`."""
         read = super().read_head
         return self._read_best_head(lambda: read(tag, code_of=code_of))
 

@@ -102,11 +102,11 @@ class LiveConnection:
             self._connector.restart()
 
     def redact(self, words: str) -> str:
-        """Like `RpcConnection.redact`."""
+        """Same as `RpcConnection.redact`."""
         return redact(words, self._secrets)
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """Like `RpcConnection.exchange`."""
+        """Same as `RpcConnection.exchange`."""
         self.open()
         if self._is_closed:
             raise self._connector.unreachable()
@@ -174,7 +174,7 @@ class _Exchanging(PersistentConnectionProvider):
 
 class _WebSocket(_Exchanging, WebSocketProvider):
     async def disconnect(self) -> None:
-        """Like `_Exchanging.disconnect`; web3 leaves the socket open if the peer is closing, or when cancelled."""
+        """Same as `_Exchanging.disconnect`; web3 leaves the socket open if the peer is closing, or when cancelled."""
         try:
             await super().disconnect()
         finally:
@@ -241,7 +241,7 @@ class _Connector:
             self._loop.call_soon_threadsafe(self._session.cancel)
 
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
-        """Like `RpcConnection.exchange`."""
+        """Same as `RpcConnection.exchange`."""
         exchange = self._exchange(body, timeout_s)
         try:
             future = asyncio.run_coroutine_threadsafe(exchange, self._loop)

@@ -154,12 +154,12 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
             self._last.result()
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
-        """Like `RememberingNode.recall`."""
+        """Same as `RememberingNode.recall`."""
         del at
         return {place: self._known[call] for place, call in enumerate(calls) if call in self._known}
 
     def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
-        """Like `RememberingNode.remember`."""
+        """Same as `RememberingNode.remember`."""
         del at
         self._known.update(answers)
 

@@ -142,12 +142,12 @@ class Inventory:
         return [key for (key,) in self._rows(among, depth_usd, _json_list(keys))]
 
     def tokens_to_probe(self, probed_before: int, limit: int) -> list[str]:
-        """Like `transfers.tokens_to_probe`."""
+        """Same as `transfers.tokens_to_probe`."""
         with read_transaction(self._connection, self._path):
             return tokens_to_probe(self._connection, probed_before, limit)
 
     def deepest_pools(self, tokens: Iterable[str], limit: int, new: Iterable[str] = ()) -> list[str]:
-        """Like `transfers.deepest_pools`."""
+        """Same as `transfers.deepest_pools`."""
         with read_transaction(self._connection, self._path):
             return deepest_pools(self._connection, tokens, limit, new)
 
@@ -179,17 +179,17 @@ class Inventory:
             after = rows[-1][0]
 
     def pool_documents(self, keys: Iterable[str] | None = None) -> dict[str, PoolDocument]:
-        """Like `documents.read_pool_documents`."""
+        """Same as `documents.read_pool_documents`."""
         with read_transaction(self._connection, self._path):
             return read_pool_documents(self._connection, keys)
 
     def token_documents(self, addresses: Iterable[str] | None = None) -> dict[str, bytes]:
-        """Like `documents.read_token_documents`."""
+        """Same as `documents.read_token_documents`."""
         with read_transaction(self._connection, self._path):
             return read_token_documents(self._connection, addresses)
 
     def tokens_changed_since(self, block: int) -> set[str]:
-        """Like `documents.tokens_changed_since`."""
+        """Same as `documents.tokens_changed_since`."""
         with read_transaction(self._connection, self._path):
             return tokens_changed_since(self._connection, block)
 

@@ -23,12 +23,12 @@ class RankingQueries:
         self._select_legs = f"SELECT pool, up, down, in_low, in_high FROM legs WHERE low = ? AND high = ?{allowed}"
 
     def token_id(self, address: str | None) -> int | None:
-        """Like `RankingReader.token_id`."""
+        """Same as `RankingReader.token_id`."""
         row = self._connection.execute("SELECT id FROM tokens WHERE address = ?", (address,)).fetchone()
         return row[0] if row else None
 
     def token(self, token_id: int) -> RankedToken:
-        """Like `RankingReader.token`."""
+        """Same as `RankingReader.token`."""
         token = self._tokens.get(token_id)
         if token is None:
             query = "SELECT coalesce(worth, ?), transit, via FROM tokens WHERE id = ?"
@@ -37,12 +37,12 @@ class RankingQueries:
         return token
 
     def hubs(self, limit: int) -> list[int]:
-        """Like `RankingReader.hubs`."""
+        """Same as `RankingReader.hubs`."""
         query = "SELECT id FROM tokens WHERE transit > 0 ORDER BY transit DESC, id LIMIT ?"
         return [token_id for (token_id,) in self._connection.execute(query, (limit,))]
 
     def neighbours(self, token_id: int, limit: int) -> list[tuple[int, float]]:
-        """Like `RankingReader.neighbours`."""
+        """Same as `RankingReader.neighbours`."""
         rows = self._connection.execute(
             "SELECT other, depth, min(depth, transit) FROM links JOIN tokens ON id = other WHERE token = ? "
             "ORDER BY depth DESC LIMIT ?",
@@ -60,14 +60,14 @@ class RankingQueries:
         return nlargest(limit, found, key=lambda row: row[1])
 
     def pairs(self, token_ids: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Like `RankingReader.pairs`."""
+        """Same as `RankingReader.pairs`."""
         ids = ",".join(map(str, sorted(token_ids)))
         return self._connection.execute(
             f"SELECT token, other, pools FROM links WHERE token IN ({ids}) AND other IN ({ids}) AND token < other"
         ).fetchall()
 
     def legs(self, low: int, high: int, limit: PoolLimit, directions: Iterable[str]) -> list[LegRow]:
-        """Like `RankingReader.legs`."""
+        """Same as `RankingReader.legs`."""
         deepest = self._top_legs(low, high, "depth", limit.deepest)
         if len(deepest) < limit.deepest:
             return deepest
@@ -75,7 +75,7 @@ class RankingQueries:
         return list(dict.fromkeys(deepest + best))
 
     def deepest_pools(self, low: int, high: int, limit: int) -> list[int]:
-        """Like `RankingReader.deepest_pools`."""
+        """Same as `RankingReader.deepest_pools`."""
         query = "SELECT pool FROM legs WHERE low = ? AND high = ? ORDER BY depth DESC LIMIT ?"
         pools = [pool for (pool,) in self._connection.execute(query, (low, high, limit))]
         return pools + [leg[0] for leg in self._top_legs(low, high, "depth", limit)] if self._excluded else pools

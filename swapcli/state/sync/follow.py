@@ -47,7 +47,7 @@ class ChainFollower:
         self._retry_s = 0.0
 
     def follow(self, reported: int | None = None) -> Advance | None:
-        """Like `follow`. Also returns None if the disk is not writable but another process has written the block."""
+        """Same as `follow`. Also returns None if the disk is not writable but another process has written the block."""
         if self._store.has_left_disk and self._clock.monotonic_s() >= self._retry_s:
             self._return_to_disk()
         before = None

@@ -50,8 +50,8 @@ def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallRead
 
 
 def has_known_event(store: Store, reader: MulticallReader, address: str, family: str, first: int) -> bool:
-    """Return whether a pool has emitted an event of its kind since block `first`; true if the node does not return its
-    events."""
+    """Return whether a pool has emitted an event of its kind since block `first`. Return true if the node does not
+    return its events."""
     topics = known_topics(family, store.network.kind)
     first = max(first, reader.block - _MAX_BLOCKS + 1)
     if not topics:

@@ -37,7 +37,7 @@ class ExampleRouter:
         return None if self.refusal_reason(pool) else pool
 
     def refusal_reason(self, pool: Pool) -> str:
-        """See `RouterDialect.refusal_reason`."""
+        """Same as `RouterDialect.refusal_reason`."""
         return "it swaps ERC-20 tokens only" if pool.is_wrapper else ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:

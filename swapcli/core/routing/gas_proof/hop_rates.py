@@ -18,7 +18,7 @@ from swapcli.core.routing.search.problem import RoutingProblem
 VALUE_MARGIN: Final = 1.0 + 1e-11
 """A margin on products of rates: more than the float errors on any path."""
 GAS_PART: Final = 1.0 - 1e-9
-"""The part of a pool's gas that it may gain above the rate of its hop."""
+"""The fraction of a pool's gas that it may gain above the rate of its hop."""
 _SPOT_MARGIN: Final = 1.0 + 1e-12  # of rates, beyond their float error
 _VALUE_ROOM: Final = 1.02  # of prices: values that paths may initially have beyond the prices. Empirical
 _ROUNDS: Final = 4  # in which values raise rates, and rates raise values. Empirical

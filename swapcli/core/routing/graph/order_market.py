@@ -44,7 +44,7 @@ Below it, the spot rate is used, so that small orders of any size share prices.
 """
 
 SLICE_FRACTION = 1e-3
-"""The part of an order that is a slice.
+"""The fraction of an order that is a slice.
 
 Rounded down to a step, it is about the smallest flow of a detour that the search considers.
 """
@@ -55,13 +55,13 @@ _DUST_FRACTION = 0.1
 A token is dust if no path sells it for as much. One order of magnitude, since reference values are no more accurate.
 """
 _WELL_PAID_FRACTION = 0.5
-"""The part of a slice's value from which a pool pays well: it is then dust only if spot prices are far from reference
-values. Empirical: few pools pay less."""
+"""The fraction of a slice's value from which a pool pays well. Such a pool is dust only if spot prices are far from
+reference values. Empirical: few pools pay less."""
 
 _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less than this is a rounding error
 _DRAINED_FRACTION = 0.25
-"""The part of an order's value below which the best single path shows that the order drains its pools.
+"""The fraction of an order's value below which the best single path shows that the order drains its pools.
 
 Its slices are then parts of the output. Empirical: with a tenth, some orders lose up to 5 basis points.
 """

@@ -12,7 +12,7 @@ from swapcli.core.routing.search.problem import CandidateSolution, RoutingProble
 from swapcli.core.routing.solver.newton import Solution, Trade
 
 MIN_HOP_FRACTION = 1e-4
-"""The part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
+"""The fraction of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
 
 _MAX_ROUNDS = 40  # rounds of solving again; real markets need up to four
 

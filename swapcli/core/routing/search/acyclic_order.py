@@ -31,8 +31,8 @@ def acyclic_order(
     slices: int,
     check: CancelCheck = no_cancellation,
 ) -> list[int]:
-    """Return the tokens that the slices pass through, in an order in which every hop used leads forward; empty without
-    a path.
+    """Return the tokens that the slices pass through, in an order in which every hop used leads forward. The result is
+    empty if there is no path.
 
     Calls `check` once per slice.
     """

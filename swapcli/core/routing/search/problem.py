@@ -24,7 +24,7 @@ whole percents.
 """
 MAX_RESIDUAL = 1e-2  # of a solution: above it, flows are inaccurate
 MUCH_ARBITRAGE = 1e-2
-"""The part of an order's value by which an unrestricted solution with many cycles exceeds the acyclic ones.
+"""The fraction of an order's value by which an unrestricted solution with many cycles exceeds the acyclic ones.
 
 Real states are below it; states pushed by large swaps are above it.
 """

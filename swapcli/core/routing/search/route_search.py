@@ -108,9 +108,9 @@ class RouteSearch:
         return self.problem.spec
 
     def run(self) -> SearchResult | None:
-        """Return the route with the best output after gas; the best so far once time is up.
+        """Return the route with the best output after gas, or the best route so far once time is up.
 
-        None if no route can fill the order.
+        Return None if no route can fill the order.
         """
         try:
             return self._search()
@@ -131,7 +131,7 @@ class RouteSearch:
         return self.problem.solve(self.problem.arcs_between(prices), prices, ROUGH)
 
     def solve(self) -> Solution | None:
-        """Return the rough solution that `run` will start from; otherwise like `estimate`."""
+        """Return the rough solution from which `run` will start, or None without a path. Raises `SearchTimeUp`."""
         path = self._first_path()
         if len(path) < 2:
             return None

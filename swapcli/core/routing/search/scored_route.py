@@ -54,7 +54,7 @@ class RouteScorer:
     def score_if_accepted(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount.
 
-        Raises `PoolFault`, like `score`.
+        Raises `PoolFault` in the same case as `score`.
         """
         try:
             return self.score(route, amount_in)

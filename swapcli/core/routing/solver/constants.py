@@ -31,7 +31,7 @@ FAR_RESIDUAL: Final = 10.0
 from the solution for any model. Empirical."""
 
 ARMIJO_FRACTION: Final = 0.2
-"""The part of the predicted decrease that an accepted step must reach: the usual range is 0.01 to 0.3 (Boyd,
+"""The fraction of the predicted decrease that an accepted step must reach: the usual range is 0.01 to 0.3 (Boyd,
 Vandenberghe, Convex Optimization, section 9.2)."""
 
 RESIDUAL_HALVED: Final = 0.5
@@ -43,7 +43,7 @@ longer show the decrease. Empirical; sums of some hundred trades lose that much.
 """
 
 SLOW_RATIO: Final = 0.7
-"""The part of the residual above which a step counts as slow and is followed by a coordinate descent step.
+"""The fraction of the residual above which a step counts as slow and is followed by a coordinate descent step.
 
 Empirical.
 """
@@ -124,16 +124,16 @@ HOP_ITERATIONS: Final = 150
 """The maximum number of iterations: bisection over the whole range of floats takes about this many halvings."""
 
 HOP_TOL: Final = 1e-9
-"""The part of a hop's input that its split may leave over: far below the API's share step of 1e-4."""
+"""The fraction of a hop's input that its split may leave over: far below the API's share step of 1e-4."""
 
 ADJACENT_FLOATS: Final = 4e-16
 """The relative distance of two rates with hardly a float between them: two units in the last place."""
 
 NEARLY_FULL: Final = 1 - 1e-8
-"""The part of a pool's capacity from which it counts as full: `HOP_TOL` with a margin."""
+"""The fraction of a pool's capacity from which it counts as full: `HOP_TOL` with a margin."""
 
 MIN_SLOPE_PROGRESS: Final = 0.5
-"""The part of the missing input that a Newton step on the rate may leave at most; otherwise bisection follows."""
+"""The fraction of the missing input that a Newton step on the rate may leave at most; otherwise bisection follows."""
 
 # --- bounds on liquidity
 

@@ -88,7 +88,7 @@ def describe_newest(block: BlockHeader) -> str:
 
 
 def shown_digits(state: StateSource) -> int:
-    """Return how many significant digits to show of a rate: few if it is modelled, because more would suggest
+    """Return how many significant digits of a rate to show: few if it is modelled, because more would suggest false
     precision."""
     return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 

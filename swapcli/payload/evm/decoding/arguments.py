@@ -1,4 +1,4 @@
-"""Read ABI arguments at their offsets, like contracts: in any order, with anything between and after them."""
+"""Read ABI arguments at their offsets, as contracts do: in any order, with anything between and after them."""
 
 from __future__ import annotations
 

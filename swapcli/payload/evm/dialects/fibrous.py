@@ -43,7 +43,7 @@ class FibrousDialect:
         return None if self.refusal_reason(pool) else pool
 
     def refusal_reason(self, pool: Pool) -> str:
-        """See `RouterDialect.refusal_reason`."""
+        """Same as `RouterDialect.refusal_reason`."""
         protocol = self._network.protocol(pool.protocol)
         call = family_row(pool.family).router
         if self.name != OWN or call.kind_of(protocol.contracts if protocol else ()) is not None:
@@ -51,7 +51,7 @@ class FibrousDialect:
         return f"the contract has no step for {pool.family} pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """See `RouterDialect.build_payload`.
+        """Same as `RouterDialect.build_payload`.
 
         A permit needs a deadline, and a call with a permit cannot pay an integrator.
         """
@@ -83,7 +83,7 @@ class FibrousDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """See `RouterDialect.build_transactions`."""
+        """Same as `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:

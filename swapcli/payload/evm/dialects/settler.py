@@ -129,7 +129,7 @@ class SettlerDialect:
         self._actions = {amm_name: name.split() for amm_name, name in router.protocols.items()}
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """See `RouterDialect.executable_pool`."""
+        """Same as `RouterDialect.executable_pool`."""
         action, *forks = self._actions.get(pool.protocol, [""])
         match action, pool.family:
             case "UNISWAPV2", "constant_product":
@@ -143,7 +143,7 @@ class SettlerDialect:
         return None
 
     def refusal_reason(self, pool: Pool) -> str:
-        """See `RouterDialect.refusal_reason`."""
+        """Same as `RouterDialect.refusal_reason`."""
         action = self._actions.get(pool.protocol, [""])[0]
         if pool.family in BASIC_FAMILIES and action == "BASIC":
             if _lacks_id(pool):
@@ -154,7 +154,7 @@ class SettlerDialect:
         return "it solves the stable curve differently" if pool.family == "solidly_stable" else ""
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """See `RouterDialect.build_payload`; `router` is Settler."""
+        """Same as `RouterDialect.build_payload`; `router` is Settler."""
         route = swap.route
         check_native(route, self._network)
         buy_token = NATIVE if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
@@ -170,7 +170,7 @@ class SettlerDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """See `RouterDialect.build_transactions`."""
+        """Same as `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
     def _swap_actions(self, swap: ReplayedSwap, router: str) -> Iterator[str]:

@@ -77,12 +77,12 @@ class UniversalRouterDialect:
         return pool if is_known and (generation != V2 or pool.fee_ppm == V2_FEE_PPM) else None
 
     def refusal_reason(self, pool: Pool) -> str:
-        """See `RouterDialect.refusal_reason`."""
+        """Same as `RouterDialect.refusal_reason`."""
         del pool
         return "it executes only Uniswap's pools"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """See `RouterDialect.build_payload`."""
+        """Same as `RouterDialect.build_payload`."""
         route, wrapped = swap.route, self._network.wrapped_native_address
         check_native(route, self._network)
         _check_integrator(swap.integrator)
@@ -107,7 +107,7 @@ class UniversalRouterDialect:
     def build_transactions(
         self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
     ) -> tuple[Transaction, ...]:
-        """See `RouterDialect.build_transactions`."""
+        """Same as `RouterDialect.build_transactions`."""
         return build_transactions(payload, allowances)
 
 
