@@ -39,7 +39,7 @@ _SAMPLE_RANGE: Final = (1e-3, 2.0)
 """The inputs at which the curve of a deposit or withdrawal is computed: from a part of the smallest relevant balance to
 a multiple of the largest. Between them, the curve is within 0.02% of the swap in a balanced pool."""
 _FIRST_SAMPLE: Final = 1e-6
-"""The part of the smallest balance at which the curve starts."""
+"""The curve's first amount, as a fraction of the smallest balance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _FIRST_REST_S: Final = 1.0
 _MAX_REST_S: Final = 30.0
 """Maximum pause for a node that reports new blocks but fails to serve reads; each failure doubles the pause."""
 READ_AGAIN: Final = "is used again"
-_UNSERVED: Final = "its block %s is not on the chain in use"
+_UNSERVED: Final = "its block %s is not on the canonical chain"
 _UNREACHED: Final = "no other node has block %s"
 _SILENT: Final = "it has not returned a block yet"
 _FUTURE: Final = "its block %s is ahead of the clock and the other nodes"

@@ -209,7 +209,7 @@ def test_a_node_on_a_fork_is_not_read_however_long(higher: int) -> None:
         assert network.advance(START + at, START + at + higher) == 0
     assert len(network.reported) == 1
     assert "node 2 of 2 (http://host2) is not used: for 3 block times, its block 1,0" in network.reported[0]
-    assert "is not on the chain in use" in network.reported[0]
+    assert "is not on the canonical chain" in network.reported[0]
     with pytest.raises(StaleNode):
         network.advance(None, START + 9)
     assert network.advance(START + 7, None) == 0
