@@ -91,7 +91,7 @@ class TransferBehaviour(NamedTuple):
 
 
 class ShareRounding(NamedTuple):
-    """A route's possible loss to tokens that keep shares: the symbols of these tokens, and the base units that all
+    """A route's possible loss to share-based tokens: the symbols of these tokens, and the base units that all
     their transfers together can lose.
 
     Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
