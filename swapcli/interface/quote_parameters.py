@@ -119,12 +119,12 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         field="single_path", tools=(_QUOTE, _BUILD), tool="One path, one pool per hop.", unsent="a number of pools",
     ),
     QuoteParameter(
-        "exclude_protocols", TEXTS, "Protocols to skip, by id or name: a,b,c.", "LIST", default=(),
+        "exclude_protocols", TEXTS, "Skip these protocols, by id or name: a,b,c.", "LIST", default=(),
         is_limit=True, tools=_PROTOCOLS, tool="Ids or names.",
         setting="Protocols that routes skip.", example="[uniswapV2]",
     ),
     QuoteParameter(
-        "only_protocols", TEXTS, "Protocols to use, and no others: a,b,c.", "LIST", default=(),
+        "only_protocols", TEXTS, "Use only these protocols, by id or name: a,b,c.", "LIST", default=(),
         is_limit=True, tools=_PROTOCOLS, tool="",
         setting="The only protocols that routes use. Default: all of the Fibrous API.",
         example="[uniswapV3, uniswapV4]",
@@ -142,16 +142,17 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         description="Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more.",
     ),
     QuoteParameter(
-        "gas_price", GAS_PRICE, "Gas price: wei, or 0.01gwei; 0 ignores gas.", "PRICE",
+        "gas_price", GAS_PRICE, "Gas price in wei, or as 0.01gwei; 0 ignores gas.", "PRICE",
         field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="Wei, or 0.01gwei; 0 ignores gas.",
         setting="Gas price in wei. Default: the market's.", example="10000000", unsent="a gas price",
     ),
     QuoteParameter(
-        "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
-        tool="Prove how much better any route could be.", unsent="proofs that a route is the best",
+        "certify", FLAG, "Prove a bound on how much better any route could be.", default=False, field="certify",
+        tools=(_QUOTE,), tool="Prove a bound on how much better any route could be.",
+        unsent="proofs that a route is the best",
     ),
     QuoteParameter(
-        "proof", FLAG, "Also write the proof to a file (.gz compresses).", "FILE", default=False,
+        "proof", FLAG, "Also write the proof to a file (.gz: compressed).", "FILE", default=False,
         field="proof", query="proof", served=False,
         description="Whether to add the quote's figures, the bounds on the output of other routes, and the proof of"
         " these bounds (`ProofDocument`).",

@@ -111,7 +111,7 @@ ApiKeyFile = Annotated[str | None, option("--api-key-file", "File with the API k
 Timeout = Annotated[str | None, option("--timeout", "Timeout per request.  [default: 10]", SOURCE, "SECONDS")]
 StoreDir = Annotated[
     str | None,
-    option("--store", "Directory of stores.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
+    option("--store", "Store directory.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
 ]
 RpcUrl = Annotated[
     str | None,
@@ -211,7 +211,7 @@ class PayloadOptions(NamedTuple):
     simulate: Annotated[bool, option("--simulate", "Simulate on a node and compare with the quote.", ANSWER)] = False
     sender: Annotated[
         str | None,
-        option("--from", "Sender: check balance, add nonce, gas and fees.", ANSWER, "ADDRESS"),
+        option("--from", "Sender: checks the balance, adds nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
     deadline: Annotated[
         str | None,
@@ -235,7 +235,7 @@ class PayloadOptions(NamedTuple):
     ] = False
     check: Check = None
     witness: Annotated[
-        str | None, option("--witness", "Second node, which must confirm the pool state.", SOURCE, "URL")
+        str | None, option("--witness", "Second node that must confirm the pool state.", SOURCE, "URL")
     ] = None
     verbose: Verbose = False
 

@@ -16,7 +16,7 @@ class ViewOptions(NamedTuple):
     """Options for the shape of the route as text, and for how much of it to show."""
 
     view: Annotated[
-        str | None, option("--view", "Shape of the route.  [default: table]", OUTPUT, "|".join(RouteShape))
+        str | None, option("--view", "Layout of the route.  [default: table]", OUTPUT, "|".join(RouteShape))
     ] = None
     verbose: Verbose = False
 

@@ -42,7 +42,7 @@ from swapcli.families.reading.tick_bitmap import close_between
 _GRID: Final = 200_000
 """The range begins and ends at multiples of this, so that small price moves do not change it."""
 _PLACES: Final = 16
-"""How many starting positions a search spreads over its range, and again over the gaps that a round has left."""
+"""How many starting positions a search probes in its range, and again in each gap that the previous round left."""
 _CALL_POINTS: Final = "get_call_points"
 _BEFORE_SWAP, _AFTER_SWAP = 2, 3
 _CALL_POINT_COUNT: Final = 8

@@ -66,7 +66,7 @@ _MAX_SALES: Final = 2
 _TRANSFER: Final = "a9059cbb"
 """`transfer(address to, uint256 amount)` of ERC-20."""
 _SHARE_UNITS: Final = 3
-"""The largest loss seen in transfers of share-based tokens (such as stETH), in base units."""
+"""The largest loss seen in transfers of share-based tokens, such as stETH, which round balances, in base units."""
 _SHARE_PPM: Final = 100
 """A loss of a few units counts as rounding if, as a tax, it would be less than a hundredth of a percent."""
 _SALE_PPM: Final = 10_000

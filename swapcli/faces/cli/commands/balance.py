@@ -37,14 +37,14 @@ def balance(
     verbose: Annotated[bool, option("--verbose", "Show exact balances.", OUTPUT, short="-v")] = False,
     output: OutputOptions,
 ) -> None:
-    """Show the balances of an account.
+    """Show an account's balances.
 
     \b
     Examples:
       swapcli balance base 0x2222222222222222222222222222222222222222
       swapcli balance base 0x2222222222222222222222222222222222222222 ETH USDC
 
-    Balances are read at a node's latest block. If you name no tokens, the command checks all tokens of the network.
+    Balances are read at a node's latest block. If you name no tokens, the command checks all of the network's tokens.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url, formats=LIST_FORMATS)
     name, words = split_network(session, [network, account, *(tokens or [])])

@@ -25,7 +25,9 @@ from swapcli.faces.cli.swap_payload import build_swap, print_swap
 class OrderFileOptions(NamedTuple):
     """Options for building an order from a file instead of an order from the command line."""
 
-    order: Annotated[str | None, option("--order", "Build an order of this batch file.", ROUTING, "FILE")] = None
+    order: Annotated[str | None, option("--order", "Build one of the orders in this batch file.", ROUTING, "FILE")] = (
+        None
+    )
     id: Annotated[str | None, option("--id", "Id of the order, if the file has several.", ROUTING, "ID")] = None
 
 

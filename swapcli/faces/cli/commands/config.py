@@ -85,7 +85,7 @@ def set_(
 
 @app.command()
 def unset(key: Key, config: options.ConfigFile = None) -> None:
-    """Remove a setting from the settings file, which restores its default.
+    """Reset a setting to its default by removing it from the settings file.
 
     \b
     Example: swapcli config unset slippage

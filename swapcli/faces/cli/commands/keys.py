@@ -47,7 +47,7 @@ Limit = Annotated[str | None, option("--limit", "Request limit per s, min or hou
 Streams = Annotated[str | None, option("--streams", "Maximum number of open event streams.", PLAN, "N")]
 Networks = Annotated[str | None, option("--networks", "Networks that the key may use: a,b,c.", PLAN, "NAMES")]
 Quota = Annotated[str | None, option("--quota", "Request quota per day or month, such as 1M/month.", PLAN, "RATE")]
-Expires = Annotated[str | None, option("--expires", "Date from which the key is rejected (UTC).", PLAN, "DATE")]
+Expires = Annotated[str | None, option("--expires", "UTC date from which the key is rejected.", PLAN, "DATE")]
 KeyName = Annotated[str, argument("ID|NAME", "Id of the key, or name of its owner.")]
 
 app = CommandApp("Manage API keys for swapcli serve.")

@@ -52,7 +52,7 @@ def export(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Export the store of a network, or its embedded market, to a market file.
+    """Export a network's store or embedded market to a market file.
 
     \b
     Example: swapcli market export base | head -c 400
@@ -86,7 +86,7 @@ def info(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> int:
-    """Show the stores: block, age, and pools and liquidity per protocol.
+    """Show each store's block and age, and its pools and liquidity per protocol.
 
     \b
     Example: swapcli market info
@@ -112,7 +112,7 @@ def remove(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """Remove the store of a network. Quotes then use its embedded market.
+    """Remove a network's store. Quotes then use its embedded market.
 
     \b
     Example:

@@ -32,7 +32,7 @@ def pools(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """List the pools of a network with liquidity and price, deepest first.
+    """List a network's pools with liquidity and price, deepest first.
 
     \b
     Examples:

@@ -47,12 +47,12 @@ def protocols(
     network: options.NetworkNameOrDefault = None,
     *,
     missing: Annotated[
-        bool, option("--missing", "List protocols from public lists, and why some are missing.", SOURCE)
+        bool, option("--missing", "Compare with public protocol lists; missing ones first.", SOURCE)
     ] = False,
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """List the protocols of a network.
+    """List a network's protocols.
 
     \b
     Example: swapcli protocols base

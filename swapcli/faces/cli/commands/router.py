@@ -22,8 +22,8 @@ def deploy_payload(network: options.NetworkName, *, verbose: options.Verbose = F
     \b
     Example: swapcli router deploy-payload base --json
 
-    The transaction has no recipient because it creates a contract. After it is mined, set networks.NETWORK.router to
-    the contract's address to use it. The contract has no owner and cannot be changed.
+    The transaction has no recipient because it creates a contract. To use the contract after the transaction is mined,
+    set networks.NETWORK.router to its address. The contract has no owner and cannot be changed.
 
     See also: swapcli help routers.
     """

@@ -38,8 +38,9 @@ def schema(
     \b
     Example: swapcli schema route
 
-    Each document has the name of its command. For the agent tool quote, mcp-quote is the output and mcp-quote-input the
-    input. New fields may be added. Within a major version, no field is removed or changes its meaning.
+    Each document is named after its command. For the agent tool `quote`, mcp-quote describes the output and
+    mcp-quote-input the input. New fields may be added. Within a major version, no field is removed or changes its
+    meaning.
     """
     session = open_session(output, formats=LIST_FORMATS)
     from swapcli import DocumentList

@@ -39,7 +39,7 @@ def tokens(
     store: options.StoreDir = None,
     output: OutputOptions,
 ) -> None:
-    """List the tokens of a network, starting with those in the most pools.
+    """List a network's tokens; those in the most pools come first.
 
     \b
     Examples:

@@ -103,8 +103,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "depth", "depth", "Show price impact by amount", "depth",
-        "Show the price impact of growing amounts. levels has the largest amounts with an impact below 0.1%, 0.5%,"
-        " 1% and 5%. Takes a few seconds.",
+        "Show the price impact of increasingly large trades. levels has the largest amounts with an impact below 0.1%,"
+        " 0.5%, 1% and 5%. Takes a few seconds.",
         ("amounts", "raw", *tool_arguments("depth"), *_STATE), _ORDER[:3],
     ),
     ToolDefinition(

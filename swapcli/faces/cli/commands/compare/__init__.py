@@ -108,8 +108,8 @@ def compare(
 
     Compares the split route, the best single path, the best direct swap, each protocol on its own, and services. The
     best output after gas comes first. All routes computed on this machine use the same state. If a service fails, the
-    exit status is still 0. An API key is sent only to the service in the settings, or to --api-url if you give only
-    one.
+    exit status is still 0. An API key is sent only to the service in the settings or, if you give exactly one
+    --api-url, to that service.
 
     --aggregators sends the tokens, the amount and the sender to the aggregators. Their offers are simulated on a node
     and ranked by the simulated output. See swapcli help aggregators.

@@ -50,7 +50,7 @@ def decode(
         str | None, option("--network", "Network of the transaction.  [default: guessed]", ROUTING, "NETWORK")
     ] = None,
     to: Annotated[str | None, option("--to", "Contract that the transaction calls.", ROUTING, "ADDRESS")] = None,
-    value: Annotated[str | None, option("--value", "Value of the transaction in wei.", ROUTING, "WEI")] = None,
+    value: Annotated[str | None, option("--value", "Transaction value in wei.", ROUTING, "WEI")] = None,
     sender: Annotated[str | None, option("--from", "Sender: address or ENS name.", ROUTING, "ADDRESS")] = None,
     destination: Annotated[
         str | None, option("--destination", "Recipient of the output.  [default: --from]", ROUTING, "ADDRESS")
@@ -69,11 +69,11 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    Reads swaps on all supported routers, approvals and permits. The payload may come from swapcli, a node or a wallet.
+    Reads approvals, permits, and swaps on all supported routers. The payload may come from swapcli, a node or a wallet.
     swapcli compares it with a fresh quote for the same order, and warns you about each difference.
 
-    The first line is the verdict: DANGER (exit status 7), Unknown, or No danger found. If it is Unknown, the missing
-    facts are listed. For a complete check, add --from and a node.
+    The first line is the verdict: DANGER (exit status 7), Unknown, or No danger found. If the verdict is Unknown, the
+    output lists the missing facts. For a complete check, add --from and a node.
 
     See also: swapcli help decoding.
     """

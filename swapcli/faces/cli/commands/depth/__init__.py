@@ -46,7 +46,7 @@ def depth(
     source: LocalSourceOptions,
     output: OutputOptions,
 ) -> int:
-    """Show the price impact of growing amounts.
+    """Show the price impact of increasingly large trades.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def depth(
       swapcli depth base ETH USDC --amounts 1,10,100 -o depth.svg
 
     Without --amounts, the amounts rise in steps of 1, 2 and 5 from about $10, until the impact is above 20% or the
-    liquidity runs out. The first lines show the largest amounts, to four digits, with an impact below 0.1%, 0.5%, 1%
+    liquidity runs out. The first lines show the largest amounts (to four digits) whose impact is below 0.1%, 0.5%, 1%
     and 5%. Each figure comes from a quote for exactly that amount.
     """
     session = open_session(

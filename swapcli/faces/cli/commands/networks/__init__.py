@@ -31,7 +31,7 @@ def show(
     network: Annotated[str | None, argument("[NETWORK]", "Network to show.  [default: list yours]")] = None,
     *,
     everything: options.AllNetworks = False,
-    file: Annotated[bool, option("--file", "Print the network file, for swapcli networks add.", SETTINGS)] = False,
+    file: Annotated[bool, option("--file", "Print the network file for swapcli networks add.", SETTINGS)] = False,
     probe: Annotated[bool, option("--probe", "Test the network's public nodes.", SOURCE)] = False,
     verbose: Annotated[
         bool, option("--verbose", "List tokens, protocols, contracts and sources.", OUTPUT, short="-v")
@@ -85,9 +85,9 @@ def add(
       swapcli networks add ethereum
       swapcli networks base --file | swapcli networks add - --replace
 
-    The file is JSON or YAML. It defines a network, or extends one with tokens or protocols. It is copied to the folder
-    `networks` next to the settings file; settings override it. With --rpc-url, the node must confirm the definition
-    first, as in swapcli networks check.
+    The file is JSON or YAML. It defines a network, or extends one with tokens or protocols. swapcli copies the file to
+    the folder `networks` next to the settings file. Settings override the file. With --rpc-url, the node must confirm
+    the definition first, as in swapcli networks check.
 
     See also: swapcli help networks.
     """
@@ -117,8 +117,9 @@ def check(
     \b
     Example: swapcli networks check base --rpc-url http://127.0.0.1:8545
 
-    Reads from the node: chain id, code at every address, symbols and decimals of tokens, factories and their pools, the
-    init code hash, and routers. If the chain contradicts the definition, the command exits with status 8.
+    Checks these facts on a node: the chain id, the code at every address, token symbols and decimals, factories and
+    their pools, the init code hash, and routers. If the chain contradicts the definition, the command exits with status
+    8.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
     from swapcli import check_network

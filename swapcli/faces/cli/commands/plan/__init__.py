@@ -34,13 +34,13 @@ _PLAN, _PART = "Plan", "Parts of a saved plan"
 class PlanOptions(NamedTuple):
     """Options for how to plan the order."""
 
-    over: Annotated[str | None, option("--over", "Time for the whole sale: 4h or 2d.", _PLAN, "DURATION")] = None
+    over: Annotated[str | None, option("--over", "Duration of the whole sale: 4h or 2d.", _PLAN, "DURATION")] = None
     parts: Annotated[str | None, option("--parts", "Number of parts, or auto.  [default: auto]", _PLAN, "N")] = None
     risk: Annotated[
         str | None,
         option("--risk", "Weight of the price risk.  [default: none]", _PLAN, "none|low|medium|high"),
     ] = None
-    start: Annotated[str | None, option("--start", "Time to start: 20m, +1200 or Unix seconds.", _PLAN, "TIME")] = None
+    start: Annotated[str | None, option("--start", "Start time: 20m, +1200 or Unix seconds.", _PLAN, "TIME")] = None
     band: Annotated[
         str | None,
         option("--band", "Maximum price difference from the plan.", _PLAN, "PERCENT"),
@@ -59,8 +59,8 @@ class PlanOutputs(NamedTuple):
 class PartOptions(NamedTuple):
     """Options for continuing a saved plan."""
 
-    next_part: Annotated[str | None, option("--next", "Build the part of this plan that is due.", _PART, "FILE")] = None
-    done: Annotated[str | None, option("--done", "Mark the built part of this plan as executed.", _PART, "FILE")] = None
+    next_part: Annotated[str | None, option("--next", "Build this plan's due part.", _PART, "FILE")] = None
+    done: Annotated[str | None, option("--done", "Mark this plan's built part as executed.", _PART, "FILE")] = None
 
 
 app = CommandApp()
@@ -88,8 +88,8 @@ def plan(
       swapcli plan base ETH USDC 2000 --over 4h --save plan.json
       swapcli plan base ETH USDC 500 --over 1h --parts 4 --offline
 
-    The plan has the time and the amount of each part. --next builds the part that is due, as calldata does. After you
-    have executed it, --done moves on to the next part. Nothing is signed or sent.
+    The plan has the time and the amount of each part. --next builds the due part, like swapcli calldata. After you have
+    executed it, --done moves on to the next part. Nothing is signed or sent.
 
     See also: swapcli help plan.
     """

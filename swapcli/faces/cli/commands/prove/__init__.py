@@ -34,7 +34,7 @@ def prove(
         str | None,
         option(
             "--folder",
-            "Folder of the report.  [default: ./swapcli-proof-NETWORK]",
+            "Folder for the report.  [default: ./swapcli-proof-NETWORK]",
             _REPORT,
             "DIR",
         ),

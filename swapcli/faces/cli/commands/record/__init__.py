@@ -24,7 +24,7 @@ def record(
     transaction: Annotated[str | None, argument("[TX]", "Hash of a mined transaction.")] = None,
     *,
     pool: Annotated[
-        str | None, option("--pool", "Record the last swaps of this pool: address or id.", options.RECENT, "POOL")
+        str | None, option("--pool", "Record the last swaps in this pool (address or id).", options.RECENT, "POOL")
     ] = None,
     recent: Annotated[
         str | None,

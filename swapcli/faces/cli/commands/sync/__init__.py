@@ -40,7 +40,7 @@ def sync(
         list[str] | None,
         option(
             "--tokens",
-            "Tokens a,b,c, or a token list @FILE or @URL.  [default: all]",
+            "Tokens: a,b,c, or a token list (@FILE or @URL).  [default: all]",
             FILTER,
             "LIST",
         ),
@@ -58,7 +58,7 @@ def sync(
         bool, option("--extended-protocols", "Also sync protocols outside the Fibrous API.", FILTER)
     ] = False,
     min_liquidity: Annotated[
-        str | None, option("--min-liquidity", "Skip pools with less liquidity.  [default: 0]", FILTER, "USD")
+        str | None, option("--min-liquidity", "Skip pools with less liquidity than this.  [default: 0]", FILTER, "USD")
     ] = None,
     from_block: Annotated[
         str | None,

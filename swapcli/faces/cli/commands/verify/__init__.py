@@ -39,9 +39,9 @@ def verify(
         0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
       swapcli verify base --recent 3
 
-    Quotes each swap on the state just before it. The quoted output must equal that of the swap event, to the base unit.
-    Also shows the output of the best route at the parent block. Old blocks need an archive node. If an output differs,
-    the exit status is 7. If no swap could be quoted, the exit status is 5.
+    Quotes each swap on the state just before it. The quoted output must equal the output in the swap event to the base
+    unit. Also shows the output of the best route at the parent block. Old blocks need an archive node. If an output
+    differs, the exit status is 7. If no swap could be quoted, the exit status is 5.
 
     --recent searches backwards from the latest block for the last N swaps of each protocol.
 
