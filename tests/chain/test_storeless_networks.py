@@ -277,13 +277,13 @@ def test_wrong_decimals_are_an_error_in_the_library_and_in_health(
     assert "6 decimals on the chain, but 18" in ran.stderr
 
 
-def test_wrong_decimals_after_a_sync_are_those_of_the_chain(world: FileWorld) -> None:
-    """A store has read the chain's, which count."""
+def test_wrong_decimals_after_a_sync_are_an_error_too(world: FileWorld) -> None:
+    """A store has read those of the chain, which the definition contradicts."""
     assert world.run("sync", "--quiet").exit_code == 0
-    right = world.run("route", WETH, "USDC", "1", "--json").json["outputAmount"]
     ran = world.run("route", WETH, "USDC", "1", "--json", changes=with_token(world, "USDC", decimals=18))
-    assert ran.json["outputAmount"] == right
-    assert ran.json["outputToken"]["decimals"] == 6
+    assert (ran.exit_code, ran.stdout, ran.error["code"]) == (2, "", "CONFIG_ERROR")
+    assert "6 decimals" in ran.error["message"]
+    assert "18 in the definition" in ran.error["message"]
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ class Plan(NamedTuple):
                     "maxImpactPercent": None
                     if self.terms.max_impact is None
                     else round(self.terms.max_impact * 100, 4),
-                    "routeLimits": self.limits.document(),
+                    "routeLimits": self.limits.as_fields(),
                     "state": render_state_source(self.state),
                     "warnings": render_warning_list(self.warnings),
                     "fairPrice": self.fair_price,

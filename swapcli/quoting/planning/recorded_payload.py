@@ -84,7 +84,7 @@ def record_payload(prepared: PreparedSwap, limits: PlanRouteLimits) -> PartPaylo
     transactions = prepared.built.transactions()
     record: PartPayloadJson = {
         "recipient": prepared.payload.call.route.recipient,
-        "routeLimits": limits.document(),
+        "routeLimits": limits.as_fields(),
         "warningLevels": [each.level.value for each in prepared.warnings],
         "document": {**prepared.document()},
     }

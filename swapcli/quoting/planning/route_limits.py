@@ -49,8 +49,8 @@ class PlanRouteLimits(NamedTuple):
     simple: bool
     has_whole_shares: bool
 
-    def document(self) -> RouteLimitsJson:
-        """Return the JSON of the limits in a plan's file, without those that limit nothing."""
+    def as_fields(self) -> RouteLimitsJson:
+        """Return the limits as the fields of a plan's file, without those that limit nothing."""
         document: RouteLimitsJson = {"maxHops": self.max_hops}
         if self.direct:
             document["direct"] = True

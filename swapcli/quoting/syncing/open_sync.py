@@ -161,7 +161,9 @@ class OpenSync(NamedTuple):
 
 
 def _stored_tokens(sources: SourceChooser, network: str) -> Mapping[str, Token]:
-    """Return the tokens in the store of a network; none without a store."""
+    """Return the tokens in the store of a network, or none before its first sync."""
+    if not sources.markets.store_file(network).exists():
+        return {}
     store = sources.markets.find_store(network)
     if store is None:
         return {}

@@ -196,7 +196,7 @@ def test_bad_input_is_one_sentence(name: str) -> None:
         (("--id", "1"), "--id needs --order"),
         (("ETH", "USDC", "1", "--order", "FILE"), "--order takes the order from its file"),
         (("--order", "FILE"), "has 2 orders, not one"),
-        (("--order", "FILE", "--id", "3"), "has no order with the id 3"),
+        (("--order", "FILE", "--id", "3"), 'has no order with the id "3"'),
     ],
 )
 def test_calldata_names_what_is_wrong_with_an_order_of_a_file(

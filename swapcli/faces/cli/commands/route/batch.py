@@ -80,9 +80,6 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
         output.flush_notes()
     if options.results is not None:
         _note_failures(output, options.results, sum(map(bool, statuses)))
-    if not statuses:
-        output.note("the batch has no orders to quote")
-        output.flush_notes()
     return exit_codes.worst(statuses)
 
 

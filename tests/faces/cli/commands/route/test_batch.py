@@ -240,7 +240,7 @@ def test_one_order_of_a_file_is_chosen_by_its_id(market_file: str, tmp_path: Pat
 
     assert calldata("", "--id", "a")[0] == "contains no orders"
     two = "first,AAA,BBB,1\nsecond,AAA,BBB,1\n"
-    assert calldata(two) == ("has 2 orders, not one", "choose one of them with --id")
+    assert calldata(two) == ("has 2 orders, not one", "choose one order with --id")
     assert calldata(two, "--id", "zzz") == ('has no order with the id "zzz"', "its ids are first, second")
     assert calldata(two, "--id", "frist") == ('has no order with the id "frist"', "did you mean first?")
     same = "first,AAA,BBB,1\nfirst,AAA,BBB,2\n"
