@@ -53,7 +53,8 @@ def test_a_route_over_http_is_short_to_follow() -> None:
     registry = open_registry([NETWORK])
     query = urlencode(build_order_query(NETWORK)).encode()
     network = registry.networks[NETWORK]
-    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, [])
+    known = frozenset(build_order_query(NETWORK))
+    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, [], known, [])
     answer = trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request).run(lambda: False))
     check(answer, most=27, most_upward=1)
 

@@ -7,7 +7,8 @@ swapcli's own endpoints refuse them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
+from functools import lru_cache
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.errors import InvalidInput
@@ -48,12 +49,16 @@ class UnknownParameter(NamedTuple):
         return f"{FindingCode.PARAMETER_UNKNOWN};name={self.name}{closest}"
 
 
-def find_unknown(names: Iterable[str], known: Collection[str]) -> list[UnknownParameter]:
+def find_unknown(names: Iterable[str], known: frozenset[str]) -> list[UnknownParameter]:
     """Return the first three unknown names; `name[]` and `name[0]` are entries of a list called `name`."""
     unknown = dict.fromkeys(name for each in names if (name := each.partition("[")[0] or each) not in known)
-    return [_describe(name, known) for name in [*unknown][:MAX_NAMED]]
+    return [_describe(_plain(name), known) for name in [*unknown][:MAX_NAMED]]
 
 
-def _describe(name: str, known: Collection[str]) -> UnknownParameter:
-    plain = _UNPRINTABLE.sub("_", name[:MAX_NAME_CHARACTERS]) or "_"
+def _plain(name: str) -> str:
+    return _UNPRINTABLE.sub("_", name[:MAX_NAME_CHARACTERS]) or "_"
+
+
+@lru_cache(maxsize=256)  # a client sends the same names with each request, and a search for close ones takes longest
+def _describe(plain: str, known: frozenset[str]) -> UnknownParameter:
     return UnknownParameter(plain, next(iter(closest_names(plain, known, limit=1)), ""))

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.transfer_behaviour import TransferBehaviour
 
 _KEPT_MARKETS: Final = 2  # in each worker
+_MAX_EXPONENT: Final = 99  # no amount in base units has as many digits
 _KEYS: Final = frozenset(("id", TOKEN_IN, TOKEN_OUT, AMOUNT, INPUT_AMOUNT, *LABELS))
 
 
@@ -100,7 +101,9 @@ def _read_amount(key: str, amount: object) -> object:
     """Return the amount of an order with keys, which means the same as in a batch file: an int under `amount` is in
     whole tokens. Raises `InvalidInput`."""
     if isinstance(amount, Decimal):
-        return amount if key == AMOUNT else base_units(key, f"{amount:f}" if amount.is_finite() else str(amount))
+        # The digits of 1E+900000000 would fill the memory.
+        is_short = amount.is_finite() and abs(amount.adjusted()) <= _MAX_EXPONENT
+        return amount if key == AMOUNT else base_units(key, f"{amount:f}" if is_short else str(amount))
     return whole_tokens(amount) if key == AMOUNT else base_units(key, amount)
 
 

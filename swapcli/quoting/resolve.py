@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import AmbiguousToken, InvalidOption, UnknownProtocol, UnknownToken
@@ -91,7 +93,7 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     requested = [name.strip() for name in names if name.strip()]
     if not requested:
         return frozenset()
-    known = _protocols_by_name(network)
+    known = _protocols_by_name(network.protocols)
     unknown = [name for name in requested if _plain(name) not in known]
     if unknown:
         closest = {name: _closest_protocols(name, known) for name in unknown}
@@ -151,20 +153,24 @@ def unavailable_protocols(exclude: Iterable[str], only: Sequence[str], network: 
 def _known_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     """Return the `amm_name`s of the protocols that a network has, as `find_protocols`."""
     requested = [_plain(name) for name in names]
-    known = _protocols_by_name(network) if requested else {}
+    if not requested:
+        return frozenset()
+    known = _protocols_by_name(network.protocols)
     return frozenset(known[name].amm_name for name in requested if name in known)
 
 
-def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:
+@lru_cache(maxsize=16)  # a service looks names up for each order
+def _protocols_by_name(protocols: tuple[ProtocolInfo, ...]) -> Mapping[str, ProtocolInfo]:
     """Return the protocols by id, name and display name, all plain. A name beats the display name of another protocol,
     and a display name that several protocols share finds none of them."""
-    protocols = network.protocols
     shared = Counter(_plain(each.display_name) for each in protocols)
-    return {
-        **{name: each for each in protocols if shared[name := _plain(each.display_name)] == 1},
-        **{str(each.id): each for each in protocols},
-        **{_plain(each.amm_name): each for each in protocols},
-    }
+    return MappingProxyType(
+        {
+            **{name: each for each in protocols if shared[name := _plain(each.display_name)] == 1},
+            **{str(each.id): each for each in protocols},
+            **{_plain(each.amm_name): each for each in protocols},
+        }
+    )
 
 
 def _plain(name: str) -> str:

@@ -98,6 +98,7 @@ NOT_ORDERS: tuple[tuple[Any, str], ...] = (
     ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 10**5000}, "2^256"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": None}, "inputAmount must be an integer in base"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": 1.5}, "must be an integer in base units, not 1.5"),
+    ({"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": Decimal("1E+900000000")}, "is not an amount"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": None}, "amount must be a number"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": True}, "amount must be a number"),
     ({"tokenIn": "ETH", "tokenOut": "USDC", "amount": 10**5000}, "2^256"),
@@ -126,7 +127,7 @@ def test_an_amount_means_what_it_means_in_a_batch_file(
         assert json.loads(ran.stdout)["result"]["inputAmount"] == str(base_units)
 
 
-@pytest.mark.parametrize("amount", [10**18, "1000000000000000000", 1e18, Decimal(10**18)])
+@pytest.mark.parametrize("amount", [10**18, "1000000000000000000", 1e18, Decimal(10**18), Decimal("1E+18")])
 def test_base_units_may_be_written_as_in_a_batch_file(market: Market, amount: Any) -> None:
     (found,) = market.quote_many([{"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": amount}])
     assert found.quote is not None

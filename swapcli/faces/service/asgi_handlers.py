@@ -263,8 +263,8 @@ def _build_request(
         path_tail=context.path.rpartition("/")[2],
         api_key=context.api_key,
         built=[],
-        searches_afresh=endpoint.content_type == EVENT_STREAM,
         known=known,
-        refuses_unknown=endpoint.is_own,
         unknown=[],
+        refuses_unknown=endpoint.is_own,
+        searches_afresh=endpoint.content_type == EVENT_STREAM,
     )

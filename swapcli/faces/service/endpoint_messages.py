@@ -48,10 +48,10 @@ class EndpointRequest(NamedTuple):
     path_tail: str
     api_key: ApiKey | None
     built: list[BuiltRoute]
-    searches_afresh: bool = False
-    known: frozenset[str] | None = None
+    known: frozenset[str]
+    unknown: list[UnknownParameter]
     refuses_unknown: bool = False
-    unknown: list[UnknownParameter] = []  # noqa: RUF012 (never changed: with `known`, the request has its own)
+    searches_afresh: bool = False
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
         """Record a payload's route and state, which are confirmed before the response is sent, and return the
@@ -73,7 +73,7 @@ class EndpointRequest(NamedTuple):
                 hint="send each parameter once",
                 details={"field": "query"},
             ) from None
-        self._check_names(name for name, _ in pairs)
+        self._check_names([name for name, _ in pairs])
         return pairs
 
     def json_body(self) -> object:
@@ -88,8 +88,6 @@ class EndpointRequest(NamedTuple):
         return document
 
     def _check_names(self, names: Iterable[str]) -> None:
-        if self.known is None:
-            return
         found = find_unknown(names, self.known)
         if found and self.refuses_unknown:
             raise found[0].error

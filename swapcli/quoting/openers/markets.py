@@ -149,15 +149,14 @@ class MarketOpener:
         from swapcli.core.networks.catalogue import own_tokens
         from swapcli.core.networks.token_facts import TokenFacts, check_token_facts
 
-        for token in own_tokens(store.network):
-            stored = store.find_tokens(token.address).get(token.address)
-            if stored is not None:
-                facts = TokenFacts(stored.decimals, stored.symbol)
-                try:
-                    check_token_facts(store.network, token, facts, checks_symbol=False)
-                except ConfigError:
-                    store.close()
-                    raise
+        own = {token.address: token for token in own_tokens(store.network)}
+        for stored in store.tokens_at(own).values() if own else ():
+            facts = TokenFacts(stored.decimals, stored.symbol)
+            try:
+                check_token_facts(store.network, own[stored.address], facts, checks_symbol=False)
+            except ConfigError:
+                store.close()
+                raise
         return store
 
     def open_store(self, name: str) -> Store:

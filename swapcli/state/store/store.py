@@ -403,6 +403,12 @@ class Store:
             query = f"{_SELECT_TOKENS} WHERE folded = ?1 OR address = ?1 ORDER BY id"
             return {row[1]: parse_token(row) for row in self._connection.execute(query, (name.lower(),))}
 
+    def tokens_at(self, addresses: Iterable[str]) -> dict[str, Token]:
+        """Return the tokens with these addresses, by address."""
+        with read_transaction(self._connection, self.path):
+            query = f"{_SELECT_TOKENS} WHERE address IN (SELECT value FROM json_each(?))"
+            return {row[1]: parse_token(row) for row in self._connection.execute(query, (json.dumps([*addresses]),))}
+
     def read_metadata(self, name: str) -> object:
         """Return the value that `BlockWriter.put_metadata` stored under `name`; None if there is none."""
         with read_transaction(self._connection, self.path):

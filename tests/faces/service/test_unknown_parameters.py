@@ -70,6 +70,13 @@ def test_parameters_of_the_other_version_are_known(service: InProcessService) ->
         assert reported(answer.headers) == [], path
 
 
+def test_requests_do_not_share_their_reports(service: InProcessService) -> None:
+    for name in ("amout", "exludeProtocols", "revers"):
+        answer = service.get("/base/route", {**build_order_query("base"), name: "1"})
+        assert [word.split(";")[1] for word in reported(answer.headers)] == [f"name={name}"]
+    assert reported(service.get("/base/route", build_order_query("base")).headers) == []
+
+
 def test_the_report_is_bounded_and_plain(service: InProcessService) -> None:
     hostile = {f"{i:03d}\r\nX-Evil: 1, A;=\u20ac" + "z" * 100: "x" for i in range(90)}
     started_s = perf_counter()

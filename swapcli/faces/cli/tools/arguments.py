@@ -151,7 +151,8 @@ def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: 
     for name in given:
         if name not in allowed and name not in tool.own_arguments():
             raise _unknown_argument(tool, name, [*allowed, *tool.own_arguments()], server)
-    if server.uses_no_node and tool.builds and not _is_true(given.get(OFFLINE)):
+    is_live = given.get("live") is not None and OFFLINE not in server.values  # which overrides the setting
+    if server.uses_no_node and tool.builds and not is_live and not _is_true(given.get(OFFLINE)):
         raise ModelledState("this server uses no node, so a transaction may be built on modelled prices")
     alternative = PAYLOAD if PAYLOAD in given else None
     for name in () if alternative else tool.required:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from typer.main import get_command
 
-from swapcli.core.errors import InvalidAmount, InvalidOption
+from swapcli.core.errors import InvalidAmount, InvalidOption, ModelledState
 from swapcli.faces.cli.command_app import OptionText, parse_plain
 from swapcli.faces.cli.quote_context import with_amount_last
 from swapcli.faces.cli.tools.arguments import MAX_TEXT, CommandLine, ServerOptions, split_arguments
@@ -48,6 +48,20 @@ def parsed(words: tuple[str, ...]) -> dict[str, Any]:
     root = get_command(app)
     command = root.get_command(None, name)  # type: ignore[attr-defined]
     return dict(command.make_context(name, rest, resilient_parsing=False).params)
+
+
+def test_a_server_without_nodes_builds_only_for_a_user_who_asks_for_it() -> None:
+    build, order = tool("build_transaction"), ORDER | {"destination": "0x" + "12" * 20}
+    by_setting = ServerOptions(uses_no_node=True)
+    by_option = ServerOptions({"offline": True}, uses_no_node=True)
+    for server in (by_setting, by_option):
+        assert split_arguments(build, order | {"offline": True}, server)
+        with pytest.raises(ModelledState):
+            split_arguments(build, order, server)
+    # --live overrides the setting `live: never`, but not the option --offline.
+    assert split_arguments(build, order | {"live": "require"}, by_setting).command["live"] == "require"
+    with pytest.raises(ModelledState):
+        split_arguments(build, order | {"live": "require"}, by_option)
 
 
 @given(network=WORDS, token_in=WORDS, token_out=WORDS, amount=WORDS, gas_price=WORDS, protocols=st.lists(WORDS))
