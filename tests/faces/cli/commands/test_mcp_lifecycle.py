@@ -20,6 +20,7 @@ import pytest
 from mcp import Client
 
 from swapcli.core.model.token import whole_tokens
+from swapcli.core.networks.catalogue import find_network
 from swapcli.faces.cli.tools.arguments import ServerOptions
 from swapcli.faces.cli.tools.caller import ToolCaller
 from tests.examples import few
@@ -123,7 +124,7 @@ def test_a_server_ends_with_its_commands(number: signal.Signals | None) -> None:
 
 def test_a_command_that_takes_too_long_is_a_plain_error() -> None:
     async def call() -> tuple[dict[str, Any], bool]:
-        caller = ToolCaller(ServerOptions(), lambda _: pytest.fail("there is no document"), timeout_s=0.05)
+        caller = ToolCaller(ServerOptions(), find_network, timeout_s=0.05)
         result = await caller.call("quote", ORDER, no_progress)
         return json.loads(result.text), result.is_error
 

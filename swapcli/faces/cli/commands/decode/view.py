@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from swapcli import DecodedPayload, PayloadReview, ReviewedTransaction, Token
@@ -222,11 +223,18 @@ class _Words:
         )
 
     def _shares(self) -> list[str]:
-        """Return the shares of the swaps as `route` shows them: in a brief view, they still add up."""
-        shares = list(map(self._share, self._review.swaps))
-        known = [share for share in shares if share is not None]
-        shown = iter(list(map(format_share, known)) if self._verbose else format_shares(known))
-        return [ABSENT if share is None else next(shown) for share in shares]
+        """Return the shares of the swaps as `route` shows them: in a brief view, those that sell the same token still
+        add up."""
+        shown, known = [ABSENT] * len(self._review.swaps), defaultdict[str, dict[int, int]](dict)
+        for number, swap in enumerate(self._review.swaps):
+            share = self._share(swap)
+            if share is not None:
+                known[swap.token_in][number] = share
+        for shares in known.values():
+            texts = list(map(format_share, shares.values())) if self._verbose else format_shares(shares.values())
+            for number, text in zip(shares, texts, strict=True):
+                shown[number] = text
+        return shown
 
     def _share(self, reviewed: ReviewedSwap) -> int | None:
         """Return the share of a swap in hundredths of a percent; None if it is unknown."""
