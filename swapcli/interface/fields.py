@@ -175,7 +175,7 @@ def render_felts(felts: Iterable[int]) -> list[str]:
 
 
 def parse_felts(document: object, path: str = "document") -> tuple[int, ...]:
-    """Parse the arguments of a Starknet call. Raises `InvalidInput` with the path of the entry."""
+    """Parse the arguments of a Starknet call. Raises `InvalidInput` with the path of the invalid entry."""
     return tuple(
         require_decimal_string(felt, at, 0, MAX_FELT) for at, felt in require_entries(document, path, MAX_FELTS)
     )

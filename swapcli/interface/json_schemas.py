@@ -79,7 +79,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     # Most generators would turn a constant here into a text, and then reject every response.
     "success": {"type": "boolean", "description": "False for an error, or if there is no route."},
 }  # fmt: skip
-"""Formats of values by field name, for fields of the same JSON type."""
+"""Value formats by field name, to tell apart fields that share a JSON type."""
 
 _UNCHECKED_FIELDS: Final = frozenset(
     ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Result(Protocol):
-    """A result for all faces: the command line and tools print its document, and the service returns it."""
+    """A result for all interfaces: the command line and tools print its JSON document, and the service returns it."""
 
     def document(self) -> object:
         """Return the result's JSON. Its type is in `document_types`, and `swapcli schema` prints its schema."""

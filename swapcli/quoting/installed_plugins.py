@@ -94,7 +94,7 @@ class InstalledPlugins:
             if not _NAME.fullmatch(name):
                 problem = "its name may only contain lower-case letters, digits, - and _"
             elif name in built_in:
-                problem = "that name is built in"
+                problem = "a built-in already has that name"
             elif len(claims) > 1:
                 problem = f"several packages define it: {', '.join(sorted(each.origin for each, _ in claims))}"
             if problem is None:

@@ -73,7 +73,7 @@ def test_a_built_in_name_cannot_be_taken(group: str, name: str, tmp_path: Path) 
     with installed(tmp_path) as warnings:
         assert list(plugins(group)) == ["fine"]
         (warning,) = warnings
-        assert f"{name} of the package thief 1.0 ({group}): that name is built in" in warning
+        assert f"{name} of the package thief 1.0 ({group}): a built-in already has that name" in warning
         assert "number" not in sys.modules
 
 
@@ -221,7 +221,8 @@ def test_a_command_prints_the_warning_and_works(tmp_path: Path) -> None:
         listed = run_swapcli("networks", "--json")
         assert (listed.json[0]["name"], listed.json[0]["chainId"]) == ("base", "8453")
         assert listed.stderr == (
-            "warning: skipped the network base of the package thief 1.0 (swapcli.networks): that name is built in\n"
+            "warning: skipped the network base of the package thief 1.0 (swapcli.networks): "
+            "a built-in already has that name\n"
         )
     with installed(tmp_path):
         failed = run_swapcli("route", "thieves_net", "ETH", "USDC", "1", "--json")

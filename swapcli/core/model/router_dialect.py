@@ -37,7 +37,7 @@ class PermitKind(StrEnum):
 
 
 class RouterDialect(Protocol):
-    """How a router executes swaps and encodes payloads. Each dialect has one implementation, created for one
+    """How a router executes swaps and encodes payloads. Each dialect has one implementation, with an instance per
     network."""
 
     @property

@@ -25,7 +25,7 @@ MAX_QUERY_FIELDS = 1_000
 _JSON = "application/json"
 
 NodeCheck = Callable[[StateOverrideNode], object]
-"""Checks a response on a node before it is sent. Raises the `SwapcliError` to send instead."""
+"""Checks a response against a node before the response is sent. Raises the `SwapcliError` to send instead."""
 
 
 class EndpointRequest(NamedTuple):

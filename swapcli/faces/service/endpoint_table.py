@@ -253,7 +253,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         " a quote, `heartbeat` confirms the last quote and has the current `state`. `unavailable` (with"
         " `statusCode` and `message`) means that the last quote no longer holds. A client that reconnects"
         " with its last event ID in `Last-Event-ID` gets a quote at once only if it differs from the last"
-        " one. A client that does not read is disconnected. A stream ends after an hour.",
+        " one. A client that stops reading is disconnected. A stream ends after an hour.",
         use=PriceUse.SHOWN,
     ),
     Endpoint(

@@ -51,7 +51,7 @@ class WorkerChannel:
         connection.setblocking(False)
 
     def send(self, message: ParentMessage) -> None:
-        """Send a message. It is lost if the worker has ended or does not read."""
+        """Send a message. The message is lost if the worker has exited or is not reading."""
         with suppress(OSError):
             self._connection.send(message.value)
 

@@ -35,7 +35,7 @@ class RefusalReason(StrEnum):
     BODY_TIMEOUT = "body_timeout"
     """The body did not arrive in time. Status 408."""
     RESPONSE_UNREAD = "response_unread"
-    """The client does not read its responses. The connection is reset."""
+    """The client is not reading its responses. The connection is reset."""
     API_KEY = "api_key"
     """The API key is unknown or revoked. Status 401."""
     KEY_MISSING = "key_missing"

@@ -27,7 +27,7 @@ _TOKEN_COUNT: Final = 3  # USDC, USDS, sUSDS
 _SAVINGS: Final = 2
 """The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""
 _RATE_BITS: Final = 128
-"""Chosen such that products with the rate fit a word; the rate of savings is near 10^27, 2^90."""
+"""Chosen such that products with the rate fit in a word; the rate of savings is near 10^27, 2^90."""
 
 
 @dataclass(frozen=True, slots=True)

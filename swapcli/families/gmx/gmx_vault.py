@@ -34,7 +34,7 @@ MAX_TOKENS: Final = 32
 MAX_FEE_BPS: Final = 500
 """The vault accepts no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
-"""The number of bits of a price. Prices are below 10^48: their products with amounts of 10^28 fit a word."""
+"""The number of bits of a price. Prices are below 10^48, so their products with amounts up to 10^28 fit in a word."""
 _AMOUNT_BITS: Final = 128  # far above any supply
 _BEFORE_A_STEP: Final = 1.0 - 1e-12
 """A margin before each step: just before a fee rises, an amount rounded to a float may be past the step."""
@@ -153,7 +153,7 @@ class GmxVault(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `state`. The identity's `fee_ppm` is the base fee, in whole basis points."""
+        """Read the fields of `state`. The identity's `fee_ppm` is the base fee, a multiple of 100 ppm."""
         check_multi_token(identity, MAX_TOKENS)
         if identity.fee_ppm % PPM_PER_BPS or identity.fee_ppm > MAX_FEE_BPS * PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points up to 50000 ppm, not {identity.fee_ppm}")

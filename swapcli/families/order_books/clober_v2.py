@@ -138,7 +138,7 @@ class CloberV2(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `book_id`, `unit_size`, the policies, `hooks`, the optional `native`, `levels: [[tick, units], ...]`.
+        """Read `book_id`, `unit_size`, policies, `hooks`, the optional `native`, and `levels: [[tick, units], ...]`.
 
         `fee_ppm` is the taker's fee, 0 for a rebate.
         """

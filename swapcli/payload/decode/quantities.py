@@ -13,7 +13,7 @@ from swapcli.core.validation.values import MAX_UINT256, describe
 
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{0,64}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,78}n?")
-"""A decimal number, also with the `n` of a JavaScript BigInt."""
+"""A decimal number, optionally with the `n` suffix of a JavaScript BigInt."""
 _EXPONENT: Final = re.compile(r"[0-9]{1,78}(?:\.[0-9]{1,78})?[eE]\+?[0-9]{1,2}")
 """The form in which JavaScript writes a number of more than 21 digits."""
 _CHAIN_PREFIXES: Final = ("eip155:", "starknet:")

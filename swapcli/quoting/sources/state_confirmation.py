@@ -153,7 +153,7 @@ class StateConfirmation:
             read_from = first or self._witnesses.description
             found = "; ".join(f"{host} {what}" for host, what in differing.items())
             raise NodesDisagree(
-                f"nodes report different states of block {block.number:,}, on which the transaction would be built:"
+                f"nodes report different states at block {block.number:,}, on which the transaction would be built:"
                 f" the state was read from {read_from}, but {found}",
                 hint=_HINT,
                 details={"block": block.number, "readFrom": read_from, "nodes": list(differing)},

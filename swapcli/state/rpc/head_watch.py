@@ -60,7 +60,7 @@ class HeadWatch:
         if self._threads or self._stopped.is_set():
             return
         self._threads = [
-            Thread(target=self._run, args=(index, period_s, wake), name=f"watch of node {index + 1}", daemon=True)
+            Thread(target=self._run, args=(index, period_s, wake), name=f"watcher for node {index + 1}", daemon=True)
             for index in range(len(self._readers))
         ]
         for thread in self._threads:

@@ -130,7 +130,7 @@ def test_state_that_the_nodes_do_not_have_is_refused(world: World, direction: st
     with world.service(market=lied) as service:
         response = service.get("/anvil/routeAndCalldata", order(world.trader))
         assert response.status_code == 503, response.text
-        assert "different states of block" in response.json()["message"]
+        assert "different states at block" in response.json()["message"]
 
 
 def test_a_lying_witness_is_outvoted(world: World) -> None:

@@ -128,7 +128,7 @@ def test_nodes_are_asked_once_per_block_time_and_no_longer_after_the_end() -> No
         while time.monotonic() - started_s < 8 * BLOCK_S:  # reading nothing, which a slow first node sends to the spare
             follower.heads.wait(BLOCK_S)
         assert 2 < spare.newest_asked - before <= (time.monotonic() - started_s) / BLOCK_S + 1
-    until(lambda: not [each for each in all_threads() if each.name.startswith("watch of node") and each not in earlier])
+    until(lambda: not [each for each in all_threads() if each.name.startswith("watcher for") and each not in earlier])
 
 
 def test_no_node_is_read_if_one_does_not_count_and_the_other_is_of_another_chain() -> None:

@@ -62,7 +62,7 @@ class RouteScorer:
             return None
 
     def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
-        """Return `route` with `done`, its replay for `amount_in`, and its gas."""
+        """Return `route` with its gas and `done`, the replay of `route` for `amount_in`."""
         gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 

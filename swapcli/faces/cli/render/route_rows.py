@@ -16,9 +16,9 @@ from swapcli.faces.cli.render.route_view import SwapRow
 from swapcli.faces.cli.render.table_fit import shorten_cell
 
 SEGMENT, PATH, SHARE, POOL, MARK, AMOUNT = range(6)
-"""The columns of the rows."""
+"""The column indexes of the route table."""
 HEAD_NAME, HEAD_VALUE, HEAD_BESIDE, HEAD_LAST = range(4)
-"""The columns of the head."""
+"""The column indexes of the head."""
 _GAP, _WIDE_GAP = 2, 3
 _MIN_WIDTH = 60
 """The minimum width of a row. On a narrower terminal, its parts are stacked."""

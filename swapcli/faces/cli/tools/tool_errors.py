@@ -73,7 +73,7 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
 )
 """The next step by error code. For other codes, it depends on the branch of the error tree and the exit status."""
 _USAGE_STATUS = 2
-_CORRECT = "correct the call as message and hint describe"
+_CORRECT = "correct the call as `message` and `hint` describe"
 
 Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, Any] | None"]
 

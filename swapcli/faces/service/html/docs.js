@@ -102,7 +102,7 @@ async function sendAndShow(request, answer) {
       ...(picture ? [figure] : []),
       isPicture(reply) ? element("figure", {class: "picture"}, imageOf(reply, "A picture of the route."))
         : element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text.split("\n").map(printable).join("\n") : jsonText(body)));
-    if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "A picture of the route. The response below contains the same facts.");
+    if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "A picture of the route. The response below gives the same information.");
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));
   }

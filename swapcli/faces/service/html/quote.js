@@ -410,7 +410,7 @@ function isLive(route) {
 async function drawPicture(order, signal) {
   const url = `${encodeURIComponent(order.network)}/route.svg?${orderQuery(order)}`;
   pictureWidth = byId("picture").clientWidth;
-  await showPicture(byId("picture"), url, byId("key").value, "A picture of the route. The list of pools below shows the same facts.", signal);
+  await showPicture(byId("picture"), url, byId("key").value, "A picture of the route. The list of pools below gives the same information.", signal);
 }
 
 /** Draw the picture again where the window has become much wider or narrower, since its text would be too large or small. */

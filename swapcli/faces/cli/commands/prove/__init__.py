@@ -48,7 +48,7 @@ def prove(
     ] = None,
     no_aggregators: Annotated[bool, option("--no-aggregators", "Do not contact aggregators.", _LIMITS)] = False,
     time: Annotated[
-        str | None, option("--time", "Time limit: 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
+        str | None, option("--time", "Time limit, such as 90 (seconds) or 5m.  [default: 2m]", _LIMITS, "TIME")
     ] = None,
     max_requests: Annotated[
         str | None, option("--max-requests", "Maximum number of requests to nodes.  [default: 800]", _LIMITS, "N")
