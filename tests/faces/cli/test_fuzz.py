@@ -101,7 +101,7 @@ lines = st.lists(order_like.map(str.encode) | st.binary(max_size=30), max_size=4
 def test_any_batch_ends_well(market_file: str, batch: bytes) -> None:
     ran = check(["route", "testnet", "--market", market_file, "--batch", "-", "--json"], batch)
     answered = [json.loads(line)["result"]["success"] for line in ran.stdout.splitlines()]
-    assert bool(ran.exit_code) == (not all(answered) or bool(ran.stderr))
+    assert bool(ran.exit_code) == (not all(answered) or '"code"' in ran.stderr)  # notes are no errors
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='[]{}",:0', max_size=60).map(str.encode))
