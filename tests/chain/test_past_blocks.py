@@ -179,7 +179,7 @@ def test_pools_before_their_creation_are_listed_as_such(client: Client) -> None:
         (("pools", "--block", "1", "--offline"), "remove --offline"),
         (("route", "ETH", "USDC", "1", "--block", "1", "--offline"), "remove --offline"),
         (("pools", "--block", "99999999"), "choose an earlier block: --block NEWEST"),
-        (("health", "--block", "1"), "give latest, pending, safe or finalized; past blocks are for route, "),
+        (("health", "--block", "1"), "use latest, pending, safe or finalized; route, compare, depth, price "),
     ],
 )
 def test_a_hint_about_a_block_works(client: Client, words: tuple[str, ...], hint: str) -> None:

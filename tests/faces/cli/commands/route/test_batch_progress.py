@@ -57,7 +57,10 @@ def test_the_titles_of_a_csv_are_not_counted(tmp_path: Path) -> None:
 def test_an_interrupted_batch_says_how_to_continue(tmp_path: Path) -> None:
     orders, results = tmp_path / "orders", tmp_path / "results"
     orders.write_text("".join(f"{json.dumps(ORDER)}\n" for _ in range(100_000)))
-    command = [sys.executable, "-m", "swapcli", "route", "base", "--offline", "--batch", str(orders)]
+    # A background job of a script ignores Ctrl-C, and so would the command that a test in it starts.
+    listen = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    run = f"{listen}runpy.run_module('swapcli', run_name='__main__', alter_sys=True)"
+    command = [sys.executable, "-c", run, "route", "base", "--offline", "--batch", str(orders)]
     with subprocess.Popen(
         [*command, "--results", str(results)], env=clean_environment(), stderr=subprocess.PIPE, text=True
     ) as process:
