@@ -218,7 +218,7 @@ main()
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     orders = tmp_path / "orders"
-    order = {"id": 1, "tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1000000000000000000"}
+    order = {"tokenIn": "ETH", "tokenOut": "USDC", "inputAmount": "1000000000000000000"}
     orders.write_text((json.dumps(order) + "\n") * 200)
     command = [*PROCESS, "route", "testnet", "--market", write_market_file(tmp_path), "--batch", str(orders)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
